@@ -1,0 +1,86 @@
+"""Memory of idle connections and tunnels: what a process grows by with 2,000 of them, in KiB each."""
+import socket
+import time
+
+from . import procs
+
+SETTLE = 2.0
+
+
+def read_answer(connection):
+    """Reads one answer with Content-Length or without a body; returns its status."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = connection.recv(65536)
+        if not piece:
+            raise procs.BenchError(f"connection closed: {data!r}")
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = 0
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:") and b" 200 connection" not in head.lower():
+            length = int(line.split(b":")[1])
+    while len(body) < length:
+        body += connection.recv(65536)
+    return int(head.split()[1])
+
+
+def dial(address):
+    host, port = address.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), 10)
+
+
+def ask(connection, request):
+    connection.sendall(request)
+    status = read_answer(connection)
+    if status != 200:
+        raise procs.BenchError(f"status {status} for {request[:80]!r}")
+
+
+def grown(process, before, count):
+    resident, anonymous = process.memory()
+    return {"rss_kib": round((resident - before[0]) / count, 2), "anon_kib": round((anonymous - before[1]) / count, 2)}
+
+
+def idle_connections(process, upstream, count, settle=SETTLE):
+    """KiB per idle keep-alive connection, before any request and after one GET each."""
+    target = f"http://{upstream}/idle" if process.name == "opid" else "/idle"
+    request = f"GET {target} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
+    with dial(process.address) as first:
+        for _ in range(200):
+            ask(first, request)
+    before = process.memory()
+    connections = [dial(process.address) for _ in range(count)]
+    time.sleep(settle)
+    fresh = grown(process, before, count)
+    for connection in connections:
+        ask(connection, request)
+    time.sleep(settle)
+    used = grown(process, before, count)
+    for connection in connections:
+        connection.close()
+    return {"before_any_request": fresh, "after_one_get": used, "count": count}
+
+
+def idle_tunnels(process, upstream, count, settle=SETTLE):
+    """KiB per idle CONNECT tunnel, before any byte in it and after one exchange each. opid only: nginx has none."""
+    connect = f"CONNECT {upstream} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
+    request = f"GET /idle HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
+    for _ in range(20):
+        with dial(process.address) as tunnel:
+            ask(tunnel, connect)
+            ask(tunnel, request)
+    before = process.memory()
+    tunnels = []
+    for _ in range(count):
+        tunnels.append(dial(process.address))
+        ask(tunnels[-1], connect)
+    time.sleep(settle)
+    fresh = grown(process, before, count)
+    for tunnel in tunnels:
+        ask(tunnel, request)
+    time.sleep(settle)
+    used = grown(process, before, count)
+    for tunnel in tunnels:
+        tunnel.close()
+    return {"before_any_byte": fresh, "after_one_exchange": used, "count": count}

@@ -1,0 +1,21 @@
+#pragma once
+// The state machine: operation and event in, next operation out. No clock, no I/O, no chance.
+// tests/golden/transition_table.txt holds every pair of status and event with its result.
+#include "core/operation/event.hpp"
+#include "core/operation/operation.hpp"
+
+namespace opid {
+
+struct Transition {
+    Operation next;
+    bool allowed = true;  // false: this event may not meet this status; next is the unchanged operation
+};
+
+// Applies one event. An allowed transition adds one history event and stamps `updated`; the version is
+// left to the store. actor is who caused it: "caller", "opid", or an admin token's name.
+Transition step(Operation operation, const Event& event, Instant now, std::string_view actor);
+
+// A new record, prepared or awaiting approval, with its first history event.
+Operation register_operation(Operation draft, bool needs_approval, Instant now, std::string_view actor);
+
+}  // namespace opid

@@ -1,0 +1,248 @@
+#include "engine/outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/encoding.hpp"
+#include "core/answer/replay_fields.hpp"
+#include "core/http/date.hpp"
+#include "core/http/retry_after.hpp"
+#include "core/identity/content_decoding.hpp"
+#include "core/identity/json_reader.hpp"
+#include "core/operation/step.hpp"
+#include "core/profile/classify.hpp"
+
+namespace opid {
+namespace {
+
+constexpr Millis retry_after_max{3600000};
+
+std::string field_value(const StoredFields& fields, std::string_view name) {
+    for (const auto& [field, value] : fields) {
+        if (equal_ignoring_case(field, name)) return value;
+    }
+    return {};
+}
+
+Millis time_until(Instant at, Instant now) { return std::max(Millis{1000}, at - now); }
+
+std::string quoted(std::string_view text) {
+    std::string json;
+    append_json_string(json, text);
+    return json;
+}
+
+std::string iso_time(Instant at) {
+    // RFC 3339 in UTC, to the second: for people who look for the original request.
+    const auto days = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date{days};
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at - days).count();
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), seconds / 3600,
+                       seconds / 60 % 60, seconds % 60);
+}
+
+// When and what route: an ID that was reused by mistake is found by them.
+std::string original_json(const Operation& operation) {
+    const auto question = operation.intent.target.find('?');
+    return fmt::format("{{\"at\":{},\"method\":{},\"provider\":{},\"path\":{}}}", quoted(iso_time(operation.created)),
+                       quoted(operation.intent.method), quoted(operation.provider),
+                       quoted(std::string_view(operation.intent.target).substr(0, question)));
+}
+
+RecordedResponse recorded(InboundResponse& response) {
+    RecordedResponse stored;
+    stored.status = response.status;
+    stored.reason = response.reason;
+    stored.headers = fields_to_keep(response.fields);
+    stored.body.size = response.body_size;
+    stored.body.digest = response.body_digest;
+    stored.body.kept = response.body_kept;
+    stored.body.bytes = std::move(response.body);
+    return stored;
+}
+
+std::string_view key_advice() {
+    return "Retry the same request with the SAME operation ID; do not use a new one.";
+}
+
+}  // namespace
+
+Event event_of(const Rule& rule, Exchange exchange, Instant now, std::size_t decoded_max) {
+    if (!exchange.answered) {
+        if (exchange.evidence.nothing_sent()) return NotSent{std::move(exchange.evidence)};
+        return Lost{std::move(exchange.evidence)};
+    }
+    InboundResponse& response = exchange.response;
+    const std::string coding = field_value(response.fields, "Content-Encoding");
+    std::string decoded;
+    AnswerView view;
+    view.status = response.status;
+    view.headers = &response.fields;
+    view.body = response.body;
+    view.body_available = response.body_kept;
+    if (response.body_kept && !is_identity_coding(coding)) {
+        DecodedContent content = decode_content(coding, response.body, decoded_max);
+        view.body_available = content.outcome == DecodeOutcome::decoded;
+        decoded = std::move(content.bytes);
+        view.body = decoded;
+    }
+    Classified classified = classify(rule, view);
+    Answered answered;
+    answered.verdict = classified.verdict;
+    answered.frozen = classified.frozen;
+    answered.names_object = classified.names_object;
+    answered.provider_ref = std::move(classified.provider_ref);
+    answered.evidence = std::move(exchange.evidence);
+    answered.evidence.provider_replayed = classified.provider_replayed;
+    if (const std::string wait = field_value(response.fields, "Retry-After"); !wait.empty()) {
+        if (const auto time = http::parse_retry_after(wait, now, retry_after_max)) {
+            answered.retry_not_before = now + *time;
+        }
+    }
+    answered.response = recorded(response);
+    return answered;
+}
+
+void settle_next_step(Operation& operation, const RecoveryPlan& plan, Instant now, bool answer_passed_on) {
+    if (operation.status != OperationStatus::unknown) return;
+    const LadderMove move = next_move(operation, plan, now, false);
+    operation.next_step = {move.kind, move.not_before};
+    if (move.kind != NextStepKind::review || answer_passed_on) return;
+    operation = step(std::move(operation), LadderEnded{move.reason}, now, "opid").next;
+}
+
+Answer live_answer(const Operation& operation, const InboundResponse& response, bool nothing_automatic_left) {
+    Answer answer;
+    answer.status = response.status;
+    answer.reason = response.reason;
+    for (const auto& field : response.fields) {
+        if (!is_withheld_field(field.first)) answer.fields.push_back(field);
+    }
+    add_operation_fields(answer.fields, operation);
+    if (operation.doubt && nothing_automatic_left) {
+        answer.fields.emplace_back("X-Should-Retry", "false");
+        answer.fields.emplace_back("Stripe-Should-Retry", "false");
+    }
+    return answer;
+}
+
+Problem simple_problem(ProblemKind kind, std::string detail, std::string operation_id) {
+    Problem problem;
+    problem.kind = kind;
+    problem.detail = std::move(detail);
+    problem.operation_id = std::move(operation_id);
+    return problem;
+}
+
+Problem not_sent_problem(const Operation& operation) {
+    const Evidence evidence = operation.attempts.empty() ? Evidence{} : operation.attempts.back().evidence;
+    Problem problem = simple_problem(
+        ProblemKind::not_sent,
+        fmt::format("{} Nothing reached the provider ({}), so nothing can have happened.", key_advice(),
+                    evidence.failure.empty() ? "no connection" : evidence.failure),
+        operation.id);
+    problem.operation_status = operation.status;
+    problem.members.emplace_back("stage", quoted(to_word(evidence.stage)));
+    return problem;
+}
+
+Problem mismatch_problem(const Operation& operation, std::vector<std::string> differences) {
+    Problem problem = simple_problem(
+        ProblemKind::payload_mismatch,
+        "Do not retry this request under this operation ID: the ID was used for another request. If this is a new "
+        "action, give it a new ID; if it is a retry, send the original payload.",
+        operation.id);
+    problem.operation_status = operation.status;
+    problem.differences = std::move(differences);
+    problem.members.emplace_back("original", original_json(operation));
+    return problem;
+}
+
+Problem in_progress_problem(const Operation& operation) {
+    Problem problem = simple_problem(
+        ProblemKind::operation_in_progress,
+        fmt::format("{} An attempt is still running; its answer will be given to your retry.", key_advice()),
+        operation.id);
+    problem.operation_status = OperationStatus::in_progress;
+    return problem;
+}
+
+Problem answer_not_kept_problem(const Operation& operation) {
+    const RecordedResponse& response = *operation.response;
+    Problem problem = simple_problem(
+        ProblemKind::answer_not_kept,
+        "Do not retry: this operation is done, and its answer was too large to keep. Read the result at the provider.",
+        operation.id);
+    problem.operation_status = operation.status;
+    problem.members.emplace_back("original_status", std::to_string(response.status));
+    problem.members.emplace_back("original_length", std::to_string(response.body.size));
+    problem.members.emplace_back("original_digest", quoted("sha-256:" + to_hex(response.body.digest)));
+    std::string headers = "{";
+    for (const auto& [name, value] : response.headers) {
+        if (headers.size() > 1) headers += ',';
+        headers += quoted(name) + ":" + quoted(value);
+    }
+    problem.members.emplace_back("original_headers", headers + "}");
+    return problem;
+}
+
+std::string operator_statement(const Operation& operation) {
+    std::string json = fmt::format("{{\"operation_id\":{},\"operation_status\":\"succeeded\",\"recovered\":\"operator\"",
+                                   quoted(operation.id));
+    if (!operation.provider_ref.empty()) json += ",\"provider_ref\":" + quoted(operation.provider_ref);
+    return json + "}";
+}
+
+Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant now) {
+    Problem problem;
+    problem.operation_id = operation.id;
+    problem.operation_status = operation.status;
+    switch (operation.status) {
+        case OperationStatus::unknown: {
+            const LadderMove move = next_move(operation, plan, now, true);
+            problem.kind = ProblemKind::outcome_unknown;
+            problem.detail = fmt::format(
+                "{} The last attempt ended without a clear answer, so the action may have happened; the next retry "
+                "finds out without doing it twice.",
+                key_advice());
+            problem.retry_after = time_until(move.not_before, now);
+            return problem;
+        }
+        case OperationStatus::needs_review:
+            problem.kind = ProblemKind::needs_review;
+            problem.detail = fmt::format(
+                "Do not retry, and do not use a new operation ID: the action may have happened already. A person has "
+                "to look at the provider for operation {} and record the outcome (opid ops resolve).",
+                operation.id);
+            return problem;
+        case OperationStatus::awaiting_approval:
+            problem.kind = ProblemKind::approval_required;
+            problem.detail = fmt::format(
+                "Do not retry until operation {} is approved; then send the same request with the SAME operation ID. "
+                "Nothing was sent.",
+                operation.id);
+            problem.members.emplace_back("digest", quoted(to_hex(operation.digest)));
+            problem.members.emplace_back("approve", original_json(operation));
+            return problem;
+        case OperationStatus::cancelled:
+            problem.kind = ProblemKind::operation_cancelled;
+            problem.detail = "Do not retry: this operation was cancelled. A new action needs a new operation ID.";
+            if (!operation.history.empty() && operation.history.back().what == "denied") {
+                problem.kind = ProblemKind::approval_denied;
+                problem.detail = "Do not retry: the approval of this operation was denied. Nothing was sent.";
+            }
+            return problem;
+        case OperationStatus::failed:  // by an operator's word, without an answer of the provider
+            problem.kind = ProblemKind::operation_cancelled;
+            problem.detail = "Do not retry: an operator recorded that this operation failed without effect.";
+            return problem;
+        case OperationStatus::prepared: return not_sent_problem(operation);
+        case OperationStatus::in_progress:
+        case OperationStatus::succeeded: return in_progress_problem(operation);
+    }
+    return problem;
+}
+
+}  // namespace opid

@@ -1,0 +1,21 @@
+#pragma once
+// Time for the engine. Real implementations use the wall clock for now() and the steady clock for waiting;
+// the simulation moves both by hand.
+#include <functional>
+#include <memory>
+
+#include "base/time.hpp"
+#include "engine/task.hpp"
+
+namespace opid {
+
+class Timers {
+public:
+    virtual ~Timers() = default;
+    virtual Instant now() const = 0;
+    virtual Task<> sleep_for(Millis time) = 0;
+    // Runs `action` on the executor after `time`, unless the returned handle is dropped first.
+    virtual std::shared_ptr<void> after(Executor executor, Millis time, std::function<void()> action) = 0;
+};
+
+}  // namespace opid

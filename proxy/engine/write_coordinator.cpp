@@ -1,0 +1,103 @@
+#include "engine/write_coordinator.hpp"
+
+#include <utility>
+
+#include "core/operation/step.hpp"
+#include "engine/caller_pass.hpp"
+#include "engine/ledger.hpp"
+#include "engine/outcome.hpp"
+
+namespace opid {
+namespace {
+
+// The ladder of the rule that an operation was made under; review alone where the rule is gone.
+RecoveryPlan plan_of(const Operation& operation, const ProfileBoard& board) {
+    const auto profiles = board.current();
+    const ProfilePtr profile = profiles->by_name(operation.provider);
+    if (!profile) return {};
+    for (const Rule& rule : profile->rules) {
+        if (rule.name == operation.rule) return rule.recovery;
+    }
+    return profile->default_rule.recovery;
+}
+
+class BriefHold {
+public:
+    BriefHold(InFlightTable& table, InFlightTable::SlotPtr slot) : table_(table), slot_(std::move(slot)) {}
+    ~BriefHold() {
+        if (slot_) table_.release(slot_, nullptr);
+    }
+    BriefHold(const BriefHold&) = delete;
+    BriefHold& operator=(const BriefHold&) = delete;
+
+private:
+    InFlightTable& table_;
+    InFlightTable::SlotPtr slot_;
+};
+
+std::string not_allowed_text(const Event& event, OperationStatus status) {
+    return std::string(to_word(event)) + " may not meet an operation that is " + std::string(to_word(status));
+}
+
+}  // namespace
+
+Task<GuardedAnswer> WriteCoordinator::handle(GuardedWrite write, ResponseSink* sink) {
+    CallerPass pass(parts_, table_, std::move(write), sink);
+    GuardedAnswer answer = co_await pass.run();
+    co_return answer;
+}
+
+Task<Result<Operation>> WriteCoordinator::apply(OperationKey key, Event event, std::string actor,
+                                                const ProfileBoard& board) {
+    InFlightTable::SlotPtr held;
+    InFlightTable::SlotPtr slot = table_.try_hold(key, held);
+    if (!slot) co_return Error(ErrorKind::conflict, "an attempt of this operation is running: wait for its end");
+    const BriefHold hold(table_, slot);
+    Result<Loaded> loaded = co_await parts_.store.load(key);
+    if (!loaded) co_return loaded.error();
+    auto* operation = std::get_if<Operation>(&*loaded);
+    if (operation == nullptr) co_return Error(ErrorKind::not_found, "no such operation");
+    const OperationStatus before = operation->status;
+    Transition transition = step(std::move(*operation), event, parts_.timers.now(), actor);
+    if (!transition.allowed) co_return Error(ErrorKind::invalid, not_allowed_text(event, before));
+    const bool owner_lost = std::holds_alternative<OwnerLost>(event);
+    settle_next_step(transition.next, plan_of(transition.next, board), parts_.timers.now(), owner_lost);
+    Ledger ledger(parts_.store, parts_.observer);
+    const Status written = co_await ledger.write(transition.next);
+    if (!written) co_return written.error();
+    co_return std::move(transition.next);
+}
+
+Task<Result<std::size_t>> WriteCoordinator::recover_owned_by_the_dead(const ProfileBoard& board) {
+    Result<std::vector<Operation>> found = co_await parts_.store.in_progress();
+    if (!found) co_return found.error();
+    std::size_t moved = 0;
+    for (const Operation& operation : *found) {
+        const bool mine = operation.owner.node == parts_.node.name;
+        const bool expired = operation.owner.lease_until <= parts_.timers.now();
+        if (mine && operation.owner.epoch == parts_.node.epoch) continue;
+        if (!mine && !expired) continue;
+        Result<Operation> applied = co_await apply(operation.key, OwnerLost{}, "opid", board);
+        if (!applied) co_return applied.error();
+        ++moved;
+    }
+    co_return moved;
+}
+
+Task<Result<std::size_t>> WriteCoordinator::sweep_open(const ProfileBoard& board, std::size_t limit) {
+    Result<std::vector<Operation>> due = co_await parts_.store.due(parts_.timers.now(), limit);
+    if (!due) co_return due.error();
+    std::size_t moved = 0;
+    for (const Operation& operation : *due) {
+        if (operation.status != OperationStatus::unknown) continue;
+        const LadderMove move = next_move(operation, plan_of(operation, board), parts_.timers.now(), false);
+        if (move.kind != NextStepKind::review) continue;
+        LadderEnded ended;
+        ended.reason = move.reason;
+        Result<Operation> applied = co_await apply(operation.key, ended, "opid", board);
+        if (applied) ++moved;
+    }
+    co_return moved;
+}
+
+}  // namespace opid
