@@ -77,7 +77,8 @@ Task<Result<std::size_t>> WriteCoordinator::recover_owned_by_the_dead(const Prof
         const bool expired = operation.owner.lease_until <= parts_.timers.now();
         if (mine && operation.owner.epoch == parts_.node.epoch) continue;
         if (!mine && !expired) continue;
-        Result<Operation> applied = co_await apply(operation.key, OwnerLost{}, "opid", board);
+        const Event lost = OwnerLost{};
+        Result<Operation> applied = co_await apply(operation.key, lost, "opid", board);
         if (!applied) co_return applied.error();
         ++moved;
     }
@@ -92,8 +93,7 @@ Task<Result<std::size_t>> WriteCoordinator::sweep_open(const ProfileBoard& board
         if (operation.status != OperationStatus::unknown) continue;
         const LadderMove move = next_move(operation, plan_of(operation, board), parts_.timers.now(), false);
         if (move.kind != NextStepKind::review) continue;
-        LadderEnded ended;
-        ended.reason = move.reason;
+        const Event ended = LadderEnded{move.reason};
         Result<Operation> applied = co_await apply(operation.key, ended, "opid", board);
         if (applied) ++moved;
     }

@@ -60,7 +60,8 @@ std::string canonical_integer(std::string_view text) {
     return (negative ? "-" : "") + std::string(text.substr(first));
 }
 
-// The text is its own canonical form: an integer up to 21 digits, or such a nonzero integer with a fraction that does not end in 0.
+// The text is its own canonical form: an integer of up to 21 digits, or one that is not 0 with a fraction that does
+// not end in 0.
 bool is_plain_canonical(std::string_view text) {
     const std::size_t begin = text.front() == '-' ? 1 : 0;
     const std::size_t point = digits_end(text, begin);

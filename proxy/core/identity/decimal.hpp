@@ -31,7 +31,8 @@ private:
     std::string exponent_ = "0";  // an integer of any size: optional '-', no leading zeros
 };
 
-// Appends Decimal::canonical() of a number that the JSON reader accepted; allocates only where the text is not canonical.
+// Appends Decimal::canonical() of a number that the JSON reader accepted; allocates only where the text is not
+// canonical already.
 void append_canonical_number(std::string& out, std::string_view json_number);
 
 }  // namespace opid
