@@ -88,9 +88,11 @@ TEMPLATE_TEST_CASE("many io_contexts commit at once and each resumes at home", "
         boost::asio::io_context context(1);
         for (int task = 0; task < tasks; ++task) {
             const std::string prefix = std::to_string(i) + "-" + std::to_string(task) + "-";
-            boost::asio::co_spawn(context,
-                                  commit_many(fixture.store(), prefix, rounds, good, std::this_thread::get_id(), strays),
-                                  [](std::exception_ptr failed) { if (failed) std::abort(); });
+            Task<void> work =
+                commit_many(fixture.store(), prefix, rounds, good, std::this_thread::get_id(), strays);
+            boost::asio::co_spawn(context, std::move(work), [](std::exception_ptr failed) {
+                if (failed) std::abort();
+            });
         }
         context.run();
     });

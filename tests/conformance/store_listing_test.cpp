@@ -121,7 +121,8 @@ TEMPLATE_TEST_CASE("equal times are no trouble for a cursor", "[store]", BOTH_ST
 TEMPLATE_TEST_CASE("a made-up cursor is invalid", "[store]", BOTH_STORES) {
     TestType fixture;
     ListQuery query;
-    for (const std::string& cursor : {std::string("x"), std::string(80, 'z'), std::string(80, 'f'), std::string(82, '0')}) {
+    const std::string made_up[] = {"x", std::string(80, 'z'), std::string(80, 'f'), std::string(82, '0')};
+    for (const std::string& cursor : made_up) {
         query.cursor = cursor;
         CHECK(run(fixture.store().list(query)).error().kind() == ErrorKind::invalid);
     }

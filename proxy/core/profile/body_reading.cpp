@@ -48,8 +48,8 @@ TextPairs decode_form(std::string_view text) {
         const std::string_view pair = text.substr(0, end);
         if (!pair.empty()) {
             const std::size_t equals = pair.find('=');
-            const std::string_view value =
-                equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+            const std::string_view value = equals == std::string_view::npos ? std::string_view()
+                                                                            : pair.substr(equals + 1);
             pairs.emplace_back(decode_part(pair.substr(0, equals)), decode_part(value));
         }
         if (end == std::string_view::npos) break;

@@ -22,13 +22,13 @@ public:
     BodyReading(std::string_view media_type, std::string_view body) : media_type_(media_type), body_(body) {}
 
     struct Value {
-        std::string_view text;   // JSON text of the value, or the value of the form field
+        std::string_view text;  // JSON text of the value, or the value of the form field
         bool is_json = true;
     };
     std::optional<Value> value(const JsonPointer& pointer);
-    bool readable();              // JSON without duplicated members, or a form
-    const JsonDocument* json();   // null: not JSON, or with duplicated members
-    const TextPairs* form();      // null: not a form
+    bool readable();             // JSON without duplicated members, or a form
+    const JsonDocument* json();  // null: not JSON, or with duplicated members
+    const TextPairs* form();     // null: not a form
     std::string_view media_essence() const { return essence_; }
 
 private:

@@ -17,8 +17,14 @@ bool is_success(int status) { return status >= 200 && status <= 299; }
 
 bool is_outcome(Verdict verdict) {
     switch (verdict) {
-        case Verdict::succeeded: case Verdict::failed: case Verdict::not_executed: case Verdict::unknown: return true;
-        case Verdict::in_flight: case Verdict::mismatch: case Verdict::duplicate: case Verdict::replayed: return false;
+        case Verdict::succeeded:
+        case Verdict::failed:
+        case Verdict::not_executed:
+        case Verdict::unknown: return true;
+        case Verdict::in_flight:
+        case Verdict::mismatch:
+        case Verdict::duplicate:
+        case Verdict::replayed: return false;
     }
     return false;
 }
@@ -153,9 +159,8 @@ Verdict verdict_without_rule(const Rule& rule, const AnswerView& answer, AnswerB
 }
 
 std::string usable_reference(std::string text) {
-    const bool printable = std::none_of(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    const bool printable = std::none_of(text.begin(), text.end(),
+                                        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     if (!printable || text.size() > reference_bytes_max) return {};
     return text;
 }
@@ -183,8 +188,8 @@ std::string reference_by_custom(const AnswerView& answer, AnswerBody& body) {
 bool looks_like_error(AnswerBody& body) {
     if (body.json() == nullptr) return true;
     const JsonValue root = body.json()->root();
-    static constexpr std::array<std::string_view, 7> words{"error", "errors", "message", "code",
-                                                           "detail", "title", "error_description"};
+    static constexpr std::array<std::string_view, 7> words{"error",  "errors", "message",          "code",
+                                                           "detail", "title",  "error_description"};
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return root.member(word).has_value(); });
 }

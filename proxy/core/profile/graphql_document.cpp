@@ -123,7 +123,9 @@ std::optional<std::vector<Definition>> definitions_of(const Tokens& tokens) {
 class FieldCollector {
 public:
     FieldCollector(const Tokens& tokens, const std::vector<Definition>& definitions, GraphqlOperation& out)
-        : tokens_(tokens), definitions_(definitions), out_(out) {}
+        : tokens_(tokens),
+          definitions_(definitions),
+          out_(out) {}
 
     // `at` is at a "{" whose group closes.
     void collect(std::size_t at, int depth) {

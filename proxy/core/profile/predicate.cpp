@@ -110,8 +110,8 @@ bool Predicate::holds_json(std::optional<std::string_view> json_text) const {
         case State::Kind::one_of: {
             if (!json_text) return false;
             const auto scalar = read_scalar(*json_text);
-            return scalar && std::find(state_->operands.begin(), state_->operands.end(), *scalar) !=
-                                 state_->operands.end();
+            return scalar &&
+                   std::find(state_->operands.begin(), state_->operands.end(), *scalar) != state_->operands.end();
         }
         case State::Kind::matches: {
             if (!json_text) return false;

@@ -75,8 +75,8 @@ struct KeyRule {
     std::optional<AnswerMatcher> proof;
 
     bool present() const { return carrier.kind != KeyCarrier::Kind::none; }
-    bool fits(std::string_view caller_key) const;        // visible ASCII within the lengths
-    std::string wire_key(std::string_view key) const;    // as the carrier takes it
+    bool fits(std::string_view caller_key) const;      // visible ASCII within the lengths
+    std::string wire_key(std::string_view key) const;  // as the carrier takes it
 };
 
 // Where an answer names the object: a header's value, or a member of the JSON body.
@@ -94,8 +94,8 @@ struct VerdictRule {
 };
 
 struct LookUpTemplate {
-    std::string get;    // target template; see text_template.hpp
-    std::string items;  // JSON pointer to the list; "" is the root
+    std::string get;                                         // target template; see text_template.hpp
+    std::string items;                                       // JSON pointer to the list; "" is the root
     std::vector<std::pair<std::string, std::string>> where;  // pointer in an item, template it must equal
     enum class Result : std::uint8_t { item, body } result = Result::item;
 };
@@ -109,8 +109,8 @@ struct Rule {
     RequestClass request_class = RequestClass::write;
     IdentityRule identity;
     KeyRule key;
-    IntentRules intent;  // with the key's carrier and the identity's sources already excluded
-    std::vector<VerdictRule> verdicts;  // the rule's own first, then the profile's
+    IntentRules intent;                        // with the key's carrier and the identity's sources already excluded
+    std::vector<VerdictRule> verdicts;         // the rule's own first, then the profile's
     std::optional<ReferenceSource> reference;  // of a success; without it Location, then /id of a JSON body
     RecoveryPlan recovery;  // cautious while key.proof is demanded; the engine lifts that once it has seen it
     std::optional<LookUpTemplate> look_up;
@@ -153,8 +153,8 @@ struct Profile {
     std::vector<RequestMatcher> allow;  // empty: everything is allowed
     bool verified = true;               // false: cautious mode
     std::optional<ProfileFacts> facts;
-    std::string digest;                 // hex of SHA-256 of the text it was read from
-    std::string file;                   // where it was read from, for messages
+    std::string digest;  // hex of SHA-256 of the text it was read from
+    std::string file;    // where it was read from, for messages
 
     // host as in ProfileSet::by_host.
     bool covers(std::string_view host, std::uint16_t port) const;

@@ -28,8 +28,7 @@ bool graphql_matches(const GraphqlMatch& match, const GraphqlOperation& operatio
     if (match.field.empty()) return true;
     // What could not be read counts against the request on both sides.
     if (!operation.complete) return ambiguity == Ambiguity::any_reading;
-    return fits_batch(operation.fields, ambiguity,
-                      [&](const std::string& field) { return field == match.field; });
+    return fits_batch(operation.fields, ambiguity, [&](const std::string& field) { return field == match.field; });
 }
 
 bool jsonrpc_matches(const JsonRpcMatch& match, const JsonRpcCall& call) {

@@ -79,7 +79,8 @@ bool has_name(const TextPairs& pairs, std::string_view name) {
 }  // namespace
 
 RequestReading::RequestReading(const RequestView& request)
-    : request_(request), body_(media_type_of(request), request.body) {
+    : request_(request),
+      body_(media_type_of(request), request.body) {
     const std::size_t question = request.target.find('?');
     path_ = request.target.substr(0, question);
     if (question != std::string_view::npos) query_ = request.target.substr(question + 1);

@@ -33,8 +33,11 @@ Result<std::string> request_value(const JsonPointer& pointer, BodyReading& body)
     const JsonValue root = document->root();
     switch (root.kind()) {
         case JsonKind::string: return root.string();
-        case JsonKind::number: case JsonKind::boolean: return std::string(root.raw());
-        case JsonKind::null: case JsonKind::array: case JsonKind::object: break;
+        case JsonKind::number:
+        case JsonKind::boolean: return std::string(root.raw());
+        case JsonKind::null:
+        case JsonKind::array:
+        case JsonKind::object: break;
     }
     return invalid(fmt::format("{} of the request is no string, number or boolean", pointer.text()));
 }
@@ -79,8 +82,10 @@ Result<TextTemplate> TextTemplate::parse(std::string_view text) {
             part.kind = Kind::request;
             part.pointer = std::move(*pointer);
         } else {
-            return invalid(fmt::format("unknown template '{{{}}}'; there are {{operation_id}}, {{provider_key}}, "
-                                       "{{path:name}} and {{request:/pointer}}", name));
+            return invalid(
+                fmt::format("unknown template '{{{}}}'; there are {{operation_id}}, {{provider_key}}, "
+                            "{{path:name}} and {{request:/pointer}}",
+                            name));
         }
         result.parts_.push_back(std::move(part));
     }

@@ -178,9 +178,9 @@ TEST_CASE("a record that breaks a rule is refused by name", "[record]") {
           "stored record: payload content that should not be there");
     CHECK(problem_of(good + bytes_field(25, bytes_field(4, varint_field(4, 1)))) ==
           "stored record: payload that is external but not kept");
-    CHECK(problem_of(good + bytes_field(30, varint_field(1, 42))) == "stored record: history length");
-    CHECK(problem_of(good + varint_field(31, 42) + bytes_field(30, varint_field(1, 42))) ==
-          "stored record: history status");
+    CHECK(problem_of(good + bytes_field(30, varint_field(1, 42))) == "stored record: history status");
+    CHECK(problem_of(good + varint_field(31, 2) + bytes_field(30, varint_field(1, 42))) ==
+          "stored record: history length");
     CHECK(problem_of(std::string(33 * 1024 * 1024, '\0')) == "stored record: too large");
 }
 

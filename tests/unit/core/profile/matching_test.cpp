@@ -91,7 +91,8 @@ TEST_CASE("body conditions read forms") {
 TEST_CASE("a path that a server may normalise") {
     RequestMatcher matcher;
     matcher.path = glob("/v1/refunds");
-    for (const char* path : {"/v1/refund%73", "/v1//refunds", "/v1/refunds/", "/v1/x/../refunds", "/v1/./refunds?a=1"}) {
+    for (const char* path :
+         {"/v1/refund%73", "/v1//refunds", "/v1/refunds/", "/v1/x/../refunds", "/v1/./refunds?a=1"}) {
         INFO(path);
         CHECK(matches(matcher, {"POST", path, "", ""}, any));
         CHECK_FALSE(matches(matcher, {"POST", path, "", ""}, every));

@@ -11,12 +11,23 @@ TEST_CASE("equality is typed on JSON values") {
         bool holds;
     };
     const Row rows[] = {
-        {"\"a\"", "\"a\"", true},     {"\"a\"", "\"\\u0061\"", true},  {"\"a\"", "\"b\"", false},
-        {"402", "402", true},         {"402", "402.0", true},          {"402", "4.02e2", true},
-        {"402", "\"402\"", false},    {"\"402\"", "402", false},       {"false", "false", true},
-        {"false", "\"false\"", false}, {"false", "null", false},       {"null", "null", true},
-        {"9007199254740993", "9007199254740992", false},               {"1", "{\"a\":1}", false},
-        {"1", "[1]", false},          {"\"a\"", "", false},            {"\"a\"", "\"a", false},
+        {"\"a\"", "\"a\"", true},
+        {"\"a\"", "\"\\u0061\"", true},
+        {"\"a\"", "\"b\"", false},
+        {"402", "402", true},
+        {"402", "402.0", true},
+        {"402", "4.02e2", true},
+        {"402", "\"402\"", false},
+        {"\"402\"", "402", false},
+        {"false", "false", true},
+        {"false", "\"false\"", false},
+        {"false", "null", false},
+        {"null", "null", true},
+        {"9007199254740993", "9007199254740992", false},
+        {"1", "{\"a\":1}", false},
+        {"1", "[1]", false},
+        {"\"a\"", "", false},
+        {"\"a\"", "\"a", false},
     };
     for (const Row& row : rows) {
         INFO(row.operand << " on " << row.value);

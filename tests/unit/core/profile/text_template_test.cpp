@@ -40,8 +40,9 @@ TEST_CASE("templates that can't be filled in") {
     CHECK(expand("{request:/gone}") == "error: the request has no /gone");
     CHECK(expand("{request:/o}") == "error: /o of the request is no string, number or boolean");
     CHECK(expand("{path:gone}") == "error: the path has no {gone}");
-    CHECK(expand("{operation}") == "refused: unknown template '{operation}'; there are {operation_id}, {provider_key}, "
-                                   "{path:name} and {request:/pointer}");
+    CHECK(expand("{operation}") ==
+          "refused: unknown template '{operation}'; there are {operation_id}, {provider_key}, "
+          "{path:name} and {request:/pointer}");
     CHECK(expand("a{b") == "refused: a brace is alone; write '{{' or '}}' for a brace itself");
     CHECK(expand("a}b") == "refused: a brace is alone; write '{{' or '}}' for a brace itself");
     CHECK(expand("{request:x}").substr(0, 8) == "refused:");

@@ -1,0 +1,338 @@
+#include "adapters/http/proxy_connection.hpp"
+
+#include <charconv>
+
+#include "adapters/http/local_answer.hpp"
+#include "adapters/http/tunnel.hpp"
+#include "base/encoding.hpp"
+#include "core/http/hop_by_hop.hpp"
+
+namespace opid {
+
+namespace {
+
+constexpr char tls_handshake_record = 0x16;
+
+bool is_loopback(const boost::asio::ip::address& address) {
+    if (address.is_v4()) return address.to_v4().is_loopback();
+    const auto v6 = address.to_v6();
+    if (v6.is_v4_mapped()) return make_address_v4(boost::asio::ip::v4_mapped, v6).is_loopback();
+    return v6.is_loopback();
+}
+
+Answer plain_answer(int status, std::string body) {
+    Answer answer;
+    answer.status = status;
+    answer.fields = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
+    answer.body = std::make_shared<const std::string>(std::move(body));
+    return answer;
+}
+
+// Max-Forwards less one; empty where there is nothing to count down.
+std::string counted_down(const http::RequestHead& head) {
+    if (head.method != "OPTIONS" && head.method != "TRACE") return {};
+    const auto text = head.fields.get("max-forwards");
+    std::uint32_t left = 0;
+    if (!text) return {};
+    const auto read = std::from_chars(text->data(), text->data() + text->size(), left);
+    if (read.ec != std::errc() || read.ptr != text->data() + text->size() || left == 0) return {};
+    return std::to_string(left - 1);
+}
+
+}  // namespace
+
+ProxyConnection::ProxyConnection(IoShard& shard, Stream client, const Stream::Endpoint& peer,
+                                 const Listening& listening)
+    : ShardMember(shard), client_(std::move(client)), listening_(listening), loopback_(is_loopback(peer.address())) {
+    peer_ = peer.address().to_string();
+}
+
+void ProxyConnection::drain() noexcept {
+    if (idle_) client_.close();
+}
+
+Task<> ProxyConnection::serve() {
+    bool lingering = false;
+    while (client_.is_open()) {
+        if (!scratch_) {
+            const bool bytes = co_await wait_while_idle();
+            if (!bytes) break;
+            scratch_ = shard_.take_scratch();
+        }
+        shard_.shared.exchanges.fetch_add(1, std::memory_order_relaxed);
+        std::optional<Served> served = co_await read_head();
+        if (!served) served = co_await serve_request();
+        shard_.shared.exchanges.fetch_sub(1, std::memory_order_relaxed);
+        used_ = true;
+        if (!served->keep || shard_.draining()) {
+            lingering = served->body_unread || (client_.is_open() && scratch_ && !scratch_->in.empty());
+            break;
+        }
+        if (scratch_->in.empty()) shard_.give_scratch(std::move(scratch_));
+    }
+    if (scratch_) shard_.give_scratch(std::move(scratch_));
+    if (client_.is_open() && lingering) co_await linger(shard_, client_);
+    client_.close();
+}
+
+// No buffer is held here. False: the client left, or was silent for too long.
+Task<bool> ProxyConnection::wait_while_idle() {
+    const DataPlaneTimeouts& timeouts = shard_.shared.options.timeouts;
+    idle_ = true;
+    deadline_.arm(shard_.deadlines, client_, used_ ? timeouts.idle : timeouts.head);
+    auto ready = client_.wait(Io::State::want_read);
+    co_await std::move(ready);
+    idle_ = false;
+    if (deadline_.expired()) co_return false;
+    deadline_.disarm();
+    co_return client_.is_open();
+}
+
+Task<std::optional<ProxyConnection::Served>> ProxyConnection::read_head() {
+    Scratch& s = *scratch_;
+    const http::HeadLimits& limits = shard_.shared.options.limits.head;
+    s.progress = {};
+    bool armed = false;
+    for (;;) {
+        if (!s.in.empty()) {
+            if (!used_ && s.in.view().front() == tls_handshake_record) {
+                shard_.shared.parts.observer.trouble("listener", "a client spoke TLS to the plain port: its proxy URL must begin with http://");
+                co_return Served{};
+            }
+            const http::HeadParse parse = http::parse_request_head(s.in.view(), limits, s.request, s.progress);
+            if (parse.outcome == http::ParseOutcome::complete) {
+                deadline_.disarm();
+                head_only_ = s.request.method == "HEAD";
+                s.in.consume(parse.consumed);
+                s.request_body.start(s.request.framing);
+                co_return std::nullopt;
+            }
+            if (parse.outcome == http::ParseOutcome::refused) {
+                deadline_.disarm();
+                if (!parse.refusal.close) s.in.consume(parse.consumed);
+                s.request.clear();
+                head_only_ = false;
+                Problem refused = problem_of(parse.refusal);
+                co_return co_await tell(std::move(refused), !parse.refusal.close);
+            }
+            if (s.in.room_size() == 0) {
+                if (s.in.capacity() < BufferPool::large_bytes) {
+                    shard_.buffers.grow(s.in);
+                } else {
+                    s.in.compact();
+                }
+            }
+        }
+        const Io io = client_.read_now(s.in.room(), s.in.room_size());
+        if (io.state == Io::State::done) {
+            s.in.commit(io.bytes);
+            continue;
+        }
+        if (!io.blocked()) co_return Served{};
+        if (!armed) deadline_.arm(shard_.deadlines, client_, shard_.shared.options.timeouts.head);
+        armed = true;
+        auto ready = client_.wait(io.state);
+        co_await std::move(ready);
+        if (!deadline_.expired()) continue;
+        // Bytes of a request may have come: then it is told. A silent connection just ends.
+        if (s.in.empty() || !s.progress.started) co_return Served{};
+        s.request.clear();
+        Problem late = make_problem(ProblemKind::request_timeout, "The request's head did not arrive in time. Nothing was sent.");
+        head_only_ = false;
+        co_return co_await tell(std::move(late), false);
+    }
+}
+
+std::optional<Problem> ProxyConnection::check_head() const {
+    const http::RequestHead& head = scratch_->request;
+    if (http::passed_through(head.fields, shard_.shared.options.via)) {
+        return make_problem(ProblemKind::loop, "The request has been through this proxy before. Nothing was sent.");
+    }
+    return std::nullopt;
+}
+
+// A client's requests often go to one place: what follows from scheme and authority is kept from the last one.
+const Route& ProxyConnection::find_route() {
+    const http::RequestHead& head = scratch_->request;
+    const ProfileSet& profiles = shard_.profiles();
+    const bool plain_http = head.form == http::TargetForm::absolute && head.scheme.size() == 4;
+    const bool counts = head.method == "OPTIONS" || head.method == "TRACE";
+    if (route_reusable_ && plain_http && !counts && route_generation_ == shard_.profile_generation() &&
+        route_authority_ == head.authority) {
+        return *route_;
+    }
+    route_ = std::make_unique<Route>(route(head, listening_, profiles));
+    route_generation_ = shard_.profile_generation();
+    route_authority_ = std::string(head.authority);
+    route_reusable_ = plain_http && !counts && route_->kind == Route::Kind::pass_through && listening_.provider.empty();
+    if (route_->kind == Route::Kind::pass_through) route_->target.clear();  // the head has it
+    return *route_;
+}
+
+Task<ProxyConnection::Served> ProxyConnection::serve_request() {
+    shard_.metrics.requests.add();
+    const http::RequestHead& head = scratch_->request;
+    const Route& to = find_route();
+    if (to.kind == Route::Kind::refuse) {
+        Problem problem = to.problem;
+        const bool keep = skip_buffered_body();
+        co_return co_await tell(std::move(problem), keep);
+    }
+    if (to.kind == Route::Kind::local) co_return co_await tell_local();
+    std::optional<std::string> tenant = shard_.shared.tenants.identify(head.fields, loopback_);
+    if (!tenant) {
+        const bool keep = skip_buffered_body();
+        Problem problem = make_problem(
+            to.reverse ? ProblemKind::tenant_unauthenticated_reverse : ProblemKind::tenant_unauthenticated,
+            shard_.shared.tenants.open()
+                ? "No tenants are configured, so only callers on this machine are served. Nothing was sent."
+                : "Proxy-Authorization with a tenant's token is needed (Bearer TOKEN, or Basic name:TOKEN). Nothing was sent.");
+        co_return co_await tell(std::move(problem), keep);
+    }
+    if (std::optional<Problem> wrong = check_head()) {
+        const bool keep = skip_buffered_body();
+        co_return co_await tell(std::move(*wrong), keep);
+    }
+    if (to.https_in_plain && !used_) {
+        shard_.shared.parts.observer.trouble("listener", "a client asked for https:// in the clear on the proxy port");
+    }
+    switch (to.kind) {
+        case Route::Kind::tunnel: co_return co_await open_tunnel(to);
+        case Route::Kind::profile: co_return co_await serve_profile(to, std::move(*tenant));
+        case Route::Kind::pass_through:
+        case Route::Kind::refuse:
+        case Route::Kind::local: break;
+    }
+    co_return co_await relay(to, std::nullopt);
+}
+
+Task<ProxyConnection::Served> ProxyConnection::relay(const Route& to, std::optional<std::string_view> body) {
+    RelayPlan plan;
+    plan.origin = &to.origin;
+    plan.target = to.target;
+    if (to.reverse) plan.host = to.authority;
+    if (to.reverse) plan.forwarded_for = peer_;
+    plan.body = body;
+    max_forwards_ = counted_down(scratch_->request);
+    plan.max_forwards = max_forwards_;
+    if (to.origin.profile && to.origin.profile->credentials && to.origin.profile->credentials->inject) {
+        plan.credential_name = to.origin.profile->credentials->header;
+        plan.credential_value = to.origin.profile->credentials->value.reveal();
+    }
+    Relay exchange(shard_, client_, *scratch_, plan);
+    RelayEnd end = co_await exchange.run();
+    if (!end.problem) co_return Served{end.keep, end.body_unread};
+    const bool keep = !end.body_unread && scratch_->request_body.done() && scratch_->request.keep_alive;
+    Served told = co_await tell(std::move(*end.problem), keep);
+    told.body_unread = end.body_unread;
+    co_return told;
+}
+
+Task<ProxyConnection::Served> ProxyConnection::serve_profile(const Route& to, std::string tenant) {
+    GuardedPath path(shard_, client_, *scratch_, to, std::move(tenant), peer_);
+    GuardedPath::End end = co_await path.run();
+    switch (end.kind) {
+        case GuardedPath::End::Kind::answered: co_return Served{end.keep, end.body_unread};
+        case GuardedPath::End::Kind::problem: {
+            bool keep = end.keep;
+            if (keep && end.body_unread) keep = skip_buffered_body();
+            Served told = co_await tell(std::move(end.problem), keep, end.dialect, std::move(end.jsonrpc_id));
+            told.body_unread = end.body_unread && !keep;
+            co_return told;
+        }
+        case GuardedPath::End::Kind::relay: break;
+    }
+    std::optional<std::string_view> body;
+    if (end.body) body = *end.body;
+    co_return co_await relay(to, body);
+}
+
+Task<ProxyConnection::Served> ProxyConnection::open_tunnel(const Route& to) {
+    if (plan_tunnel(to.origin) == TunnelPlan::intercept) {
+        Problem problem = make_problem(
+            ProblemKind::not_implemented,
+            "This host has the profile \"" + to.origin.profile->provider +
+                "\", and CONNECT would carry its writes past opid unseen. Use the base URL http://<opid>/" +
+                to.origin.profile->provider + "/ (or http://<host>/... in absolute form) instead. Nothing was sent.");
+        co_return co_await tell(std::move(problem), false);
+    }
+    Dialled dialled = co_await shard_.shared.parts.outbound.dialler().dial(to.origin);
+    if (dialled.failure) {
+        shard_.metrics.upstream_connect_failures.add();
+        const bool keep = scratch_->in.empty() && scratch_->request.keep_alive;
+        Problem problem = problem_of(*dialled.failure);
+        co_return co_await tell(std::move(problem), keep);
+    }
+    shard_.metrics.upstream_connects.add();
+    static constexpr std::string_view opened = "HTTP/1.1 200 Connection established\r\n\r\n";
+    const bool written = co_await write_all(shard_, client_, opened);
+    if (!written) co_return Served{};
+    Buffer early = std::move(scratch_->in);
+    if (early.empty()) {
+        shard_.buffers.give(std::move(early));
+        early = Buffer();
+    }
+    shard_.give_scratch(std::move(scratch_));
+    Tunnel tunnel(shard_, client_, dialled.stream, std::move(early), Buffer());
+    co_await tunnel.run();
+    co_return Served{};
+}
+
+// Takes the body of a refused request off the buffer; true when it is all there, so that the connection can go on.
+bool ProxyConnection::skip_buffered_body() {
+    if (scratch_->request.is_connect() || !scratch_->request.keep_alive) return scratch_->request.keep_alive;
+    BodyReader& body = scratch_->request_body;
+    if (scratch_->request.expect_continue && !body.done()) return false;
+    while (!body.done()) {
+        const BodyReader::Piece piece = body.next_buffered(scratch_->in);
+        if (piece.kind != BodyReader::Kind::data && piece.kind != BodyReader::Kind::end) return false;
+    }
+    return true;
+}
+
+Task<ProxyConnection::Served> ProxyConnection::tell_local() {
+    const bool keep = skip_buffered_body();
+    Answer answer = plain_answer(200, "opid\n");
+    co_return co_await send(answer, keep);
+}
+
+Task<ProxyConnection::Served> ProxyConnection::tell(Problem problem, bool keep, ProblemDialect dialect,
+                                                    std::string jsonrpc_id) {
+    shard_.count(problem.kind);
+    shard_.shared.parts.observer.answered(
+        route_ && route_->origin.profile ? std::string_view(route_->origin.profile->provider) : std::string_view(),
+        traits(problem.kind).slug);
+    Answer answer = render(problem, dialect, jsonrpc_id);
+    if (problem.kind == ProblemKind::tenant_unauthenticated) {
+        answer.fields.emplace_back("Proxy-Authenticate", "Bearer realm=\"opid\"");
+        answer.fields.emplace_back("Proxy-Authenticate", "Basic realm=\"opid\"");
+    } else if (problem.kind == ProblemKind::tenant_unauthenticated_reverse) {
+        answer.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"opid\"");
+        answer.fields.emplace_back("WWW-Authenticate", "Basic realm=\"opid\"");
+    }
+    co_return co_await send(answer, keep);
+}
+
+Task<ProxyConnection::Served> ProxyConnection::send(const Answer& answer, bool keep) {
+    Scratch& s = *scratch_;
+    Served served;
+    served.keep = keep && !shard_.draining();
+    served.body_unread = !keep;
+    AnswerFraming framing;
+    framing.close = !served.keep;
+    framing.http10 = s.request.minor == 0;
+    framing.head_only = head_only_;
+    framing.date = shard_.date();
+    s.answer.clear();
+    write_answer(answer, framing, s.answer);
+    const bool written = co_await write_all(shard_, client_, s.answer);
+    if (!written) served = Served{};
+    co_return served;
+}
+
+Task<> run_connection(IoShard& shard, Stream::Socket socket, Stream::Endpoint peer, const Listening& listening) {
+    ProxyConnection connection(shard, Stream(std::move(socket)), peer, listening);
+    co_await connection.serve();
+}
+
+}  // namespace opid

@@ -1,0 +1,489 @@
+#include "adapters/http/relay.hpp"
+
+#include "adapters/http/local_answer.hpp"
+#include "adapters/http/tunnel.hpp"
+#include "core/http/chunk_writer.hpp"
+#include "core/http/hop_by_hop.hpp"
+
+namespace opid {
+
+using http::BodyKind;
+
+namespace {
+
+constexpr std::size_t coalesce_max = 16 * 1024;   // copied together up to here, gathered beyond
+constexpr std::size_t first_write_max = 64 * 1024;  // of the request: what goes out before an answer is looked for
+constexpr Millis watch_every{500};
+constexpr Millis continue_after{1000};
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+
+bool is_read(std::string_view method) {
+    return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
+}
+
+}  // namespace
+
+Problem problem_of(const DialFailure& failure) {
+    using Cause = DialFailure::Cause;
+    switch (failure.cause) {
+        case Cause::refused_by_policy:
+        case Cause::own_admin:
+            return make_problem(ProblemKind::not_allowed, "opid does not connect there: " + failure.words + ".");
+        case Cause::own_listener:
+            return make_problem(ProblemKind::loop, "The request leads back to opid itself.");
+        case Cause::overloaded: return make_problem(ProblemKind::overloaded, "Nothing was sent: " + failure.words + ".");
+        case Cause::dns:
+        case Cause::connect:
+        case Cause::tls:
+        case Cause::dns_timeout:
+        case Cause::connect_timeout:
+        case Cause::tls_timeout: break;
+    }
+    Problem problem = make_problem(ProblemKind::unreachable, "Nothing was sent: " + failure.words + ".");
+    if (failure.timed_out()) problem.status_override = 504;
+    return problem;
+}
+
+Relay::Relay(IoShard& shard, Stream& client, Scratch& scratch, RelayPlan plan)
+    : shard_(shard), client_(client), s_(scratch), plan_(plan), method_(scratch.request.method) {
+    const http::RequestHead& head = s_.request;
+    minor_ = head.minor;
+    keep_alive_ = head.keep_alive;
+    repeatable_ = is_read(head.method) && !head.framing.has_body();
+    websocket_ = head.offers_upgrade("websocket");
+    chunked_ = head.framing.kind == BodyKind::chunked;
+    expects_ = head.expect_continue && !plan.body;
+}
+
+Task<RelayEnd> Relay::run() {
+    shard_.metrics.passed_through.add();
+    write_head();
+    if (!take_buffered_body()) co_return end_;
+    Step step = Step::again;
+    bool fresh = false;
+    while (step == Step::again) {
+        bool open = !fresh && reuse_connection();
+        if (!open) open = co_await dial();
+        if (!open) break;
+        fresh = true;
+        const Io io = upstream_.write_now(s_.out);
+        sent_ = io.bytes;
+        step = Step::go_on;
+        // A request that can't be written may have been answered already: the answer is looked for all the same.
+        if (io.blocked() || (io.state == Io::State::done && sent_ < s_.out.size())) step = co_await send_rest(sent_);
+        if (step == Step::go_on) start_pump();
+        if (step == Step::go_on) step = co_await read_head();
+    }
+    watch_.disarm();
+    expect_.disarm();
+    co_await finish();
+    co_return end_;
+}
+
+void Relay::write_head() {
+    http::RequestForwarding forwarding;
+    forwarding.target = plan_.target;
+    forwarding.host = plan_.host;
+    forwarding.via = shard_.shared.options.via;
+    forwarding.forwarded_for = plan_.forwarded_for;
+    forwarding.trailers = true;
+    if (websocket_) forwarding.upgrade = "websocket";
+    s_.extra.clear();
+    if (!plan_.credential_name.empty()) s_.extra.add(plan_.credential_name, plan_.credential_value);
+    if (!plan_.max_forwards.empty()) s_.extra.add("Max-Forwards", plan_.max_forwards);
+    if (!s_.extra.empty()) forwarding.extra = &s_.extra;
+    s_.out.clear();
+    http::write_request_head(s_.request, forwarding, s_.out);
+}
+
+// What has arrived of the body goes out with the head, in one write.
+bool Relay::take_buffered_body() {
+    http::ChunkWriter chunks;
+    if (plan_.body) {
+        if (chunked_) {
+            chunks.append(*plan_.body, s_.out);
+            s_.out += chunks.finish();
+        } else {
+            s_.out += *plan_.body;
+        }
+        whole_ = true;
+        return true;
+    }
+    BodyReader& body = s_.request_body;
+    while (!body.done() && s_.out.size() < first_write_max) {
+        const BodyReader::Piece piece = body.next_buffered(s_.in);
+        if (piece.kind == BodyReader::Kind::blocked) break;
+        if (piece.kind == BodyReader::Kind::refused) {
+            end_.problem = problem_of(body.refusal());
+            return false;
+        }
+        if (piece.kind == BodyReader::Kind::end) {
+            if (chunked_) chunks.finish(body.trailers(), s_.out);
+        } else if (chunked_) {
+            chunks.append(piece.data, s_.out);
+        } else {
+            s_.out += piece.data;
+        }
+    }
+    whole_ = body.done();
+    return true;
+}
+
+bool Relay::reuse_connection() {
+    auto pooled = shard_.pool.take(*plan_.origin, shard_.profile_generation());
+    if (!pooled) return false;
+    upstream_ = std::move(*pooled);
+    reused_ = true;
+    shard_.metrics.upstream_reuses.add();
+    return true;
+}
+
+Task<bool> Relay::dial() {
+    reused_ = false;
+    Dialled dialled = co_await shard_.shared.parts.outbound.dialler().dial(*plan_.origin);
+    if (dialled.failure) {
+        shard_.metrics.upstream_connect_failures.add();
+        end_.problem = problem_of(*dialled.failure);
+        end_.body_unread = !whole_;
+        co_return false;
+    }
+    shard_.metrics.upstream_connects.add();
+    upstream_ = std::move(dialled.stream);
+    co_return true;
+}
+
+Task<Relay::Step> Relay::send_rest(std::size_t already) {
+    std::string_view rest = std::string_view(s_.out).substr(already);
+    while (!rest.empty()) {
+        const Io io = upstream_.write_now(rest);
+        if (io.state == Io::State::done) {
+            sent_ += io.bytes;
+            rest.remove_prefix(io.bytes);
+            continue;
+        }
+        if (!io.blocked()) break;  // maybe answered: read_head() tells
+        watch();
+        co_await upstream_.wait_either();
+        if (client_gone_) co_return interrupted();
+        if (!upstream_.is_tls() && !upstream_.fit_for_reuse()) break;  // it answers or ends before it has all
+    }
+    co_return Step::go_on;
+}
+
+void Relay::refuse(ProblemKind kind, std::string detail) {
+    end_.problem = make_problem(kind, std::move(detail));
+    end_.keep = false;
+    end_.body_unread = !whole_;
+}
+
+bool Relay::request_sent() const { return sent_ == s_.out.size() && (whole_ || (pumping_ && pump_done_)); }
+
+Relay::Step Relay::interrupted() {
+    if (bad_body_) {
+        end_.problem = problem_of(s_.request_body.refusal());
+    } else if (body_stalled_) {
+        refuse(ProblemKind::request_timeout, "The request body stopped arriving. It was given up.");
+    } else {
+        shard_.metrics.clients_gone.add();
+    }
+    upstream_.close();
+    end_.keep = false;
+    end_.body_unread = true;
+    return Step::over;
+}
+
+// The connection ended before a byte of the answer.
+Relay::Step Relay::lost(std::string_view what) {
+    if (client_gone_ || bad_body_ || body_stalled_) return interrupted();
+    upstream_.close();
+    const bool never_left = sent_ == 0 && whole_;
+    if (reused_ && whole_ && interim_ == 0 && (repeatable_ || never_left)) {
+        shard_.metrics.upstream_retries.add();
+        s_.up.clear();
+        s_.progress = {};
+        return Step::again;
+    }
+    refuse(ProblemKind::unreachable, "The origin " + std::string(what) +
+                                         " before it answered. If the request changes something, it may have happened.");
+    return Step::over;
+}
+
+Task<Relay::Step> Relay::read_head() {
+    if (s_.up.capacity() == 0) s_.up = shard_.buffers.take_small();
+    s_.progress = {};
+    for (;;) {
+        if (!s_.up.empty()) {
+            const http::HeadParse parse = http::parse_response_head(s_.up.view(), shard_.shared.options.limits.head,
+                                                                    method_, s_.response, s_.progress);
+            if (parse.outcome == http::ParseOutcome::complete) {
+                const Step step = co_await handle_head(parse.consumed);
+                if (step != Step::go_on) co_return step;
+                continue;
+            }
+            if (parse.outcome == http::ParseOutcome::refused) {
+                refuse(ProblemKind::upstream_invalid, std::string(parse.refusal.detail));
+                co_return Step::over;
+            }
+            if (s_.up.room_size() == 0) shard_.buffers.grow(s_.up);
+        }
+        const Io io = upstream_.read_now(s_.up.room(), s_.up.room_size());
+        if (io.state == Io::State::done) {
+            s_.up.commit(io.bytes);
+            continue;
+        }
+        if (!io.blocked()) {
+            const std::string_view what = io.state == Io::State::failed ? "broke the connection" : "closed the connection";
+            if (s_.up.empty()) co_return lost(what);
+            refuse(ProblemKind::upstream_invalid, "The origin " + std::string(what) + " in the middle of its answer's head.");
+            co_return Step::over;
+        }
+        watch();
+        auto ready = upstream_.wait(io.state);
+        co_await std::move(ready);
+        if (client_gone_ || bad_body_ || body_stalled_) co_return interrupted();
+    }
+}
+
+Task<Relay::Step> Relay::handle_head(std::size_t head_bytes) {
+    const http::ResponseHead& head = s_.response;
+    if (head.interim()) co_return co_await relay_interim(head_bytes);
+    expect_.disarm();
+    if (head.status == 101) {
+        if (!websocket_ || !head.fields.has_element("upgrade", "websocket")) {
+            refuse(ProblemKind::upstream_invalid, "The origin switched to a protocol that was not asked for.");
+            co_return Step::over;
+        }
+        co_await switch_protocols(head_bytes);
+        co_return Step::over;
+    }
+    write_answer_head(head_bytes);
+    co_await relay_body();
+    co_return Step::over;
+}
+
+Task<Relay::Step> Relay::relay_interim(std::size_t head_bytes) {
+    if (++interim_ > shard_.shared.options.limits.head.interim_responses) {
+        refuse(ProblemKind::upstream_invalid, "The origin sent too many interim responses.");
+        co_return Step::over;
+    }
+    const bool is_continue = s_.response.status == 100;
+    s_.answer.clear();
+    if (minor_ > 0 && !(is_continue && continued_)) {
+        http::ResponseForwarding forwarding;
+        forwarding.framing = http::Framing::none();
+        forwarding.via = shard_.shared.options.via;
+        http::write_response_head(s_.response, forwarding, s_.answer);
+    }
+    if (is_continue) continued_ = true;
+    s_.up.consume(head_bytes);
+    s_.progress = {};
+    bool written = true;
+    if (!s_.answer.empty()) written = co_await write_all(shard_, client_, s_.answer);
+    s_.answer.clear();
+    if (written) co_return Step::go_on;
+    client_gone_ = true;
+    co_return interrupted();
+}
+
+void Relay::write_answer_head(std::size_t head_bytes) {
+    const http::ResponseHead& head = s_.response;
+    http::ResponseForwarding forwarding;
+    forwarding.framing = http::client_framing(head, minor_);
+    answer_kind_ = forwarding.framing.kind;
+    end_.keep = keep_alive_ && request_sent() && answer_kind_ != BodyKind::until_close && !shard_.draining();
+    forwarding.client_minor = minor_;
+    forwarding.close = !end_.keep;
+    forwarding.via = shard_.shared.options.via;
+    s_.answer.clear();
+    http::write_response_head(head, forwarding, s_.answer);
+    if (head.reusable) {
+        const auto hint = head.fields.get("keep-alive");
+        keep_upstream_ = hint ? keep_hint(*hint) : ConnectionPool::idle_limit;
+    }
+    s_.response_body.start(head.framing);
+    s_.up.consume(head_bytes);
+}
+
+Task<> Relay::relay_body() {
+    http::ChunkWriter chunks;
+    const bool chunked = answer_kind_ == BodyKind::chunked;
+    BodyReader& body = s_.response_body;
+    for (;;) {
+        const BodyReader::Piece piece = body.next(s_.up, upstream_, shard_.buffers);
+        bool written = true;
+        if (piece.kind == BodyReader::Kind::data) {
+            shard_.metrics.bytes_to_client.add(piece.data.size());
+            if (s_.answer.size() + piece.data.size() <= coalesce_max) {
+                if (chunked) chunks.append(piece.data, s_.answer);
+                if (!chunked) s_.answer += piece.data;
+                continue;
+            }
+            answered_ = true;
+            const std::string_view before = chunked ? chunks.before_data(piece.data.size()) : std::string_view();
+            const std::string_view after = chunked ? http::ChunkWriter::after_data : std::string_view();
+            const Pieces pieces{s_.answer, before, piece.data, after};
+            written = co_await write_pieces(shard_, client_, pieces);
+            s_.answer.clear();
+        } else {
+            const bool ended = piece.kind == BodyReader::Kind::end;
+            if (ended && chunked) chunks.finish(body.trailers(), s_.answer);
+            if (!s_.answer.empty()) {
+                answered_ = true;
+                const Io io = client_.write_now(s_.answer);
+                written = io.state == Io::State::done || io.blocked();
+                if (written && io.bytes < s_.answer.size()) {
+                    written = co_await write_all(shard_, client_, std::string_view(s_.answer).substr(io.bytes));
+                }
+                s_.answer.clear();
+            }
+            answer_whole_ = ended && written;
+            if (ended) break;
+            if (written && piece.kind != BodyReader::Kind::blocked) {
+                cut_answer();
+                break;
+            }
+        }
+        if (!written) {
+            client_gone_ = true;
+            interrupted();
+            break;
+        }
+        if (piece.kind != BodyReader::Kind::blocked) continue;
+        watch();
+        auto ready = upstream_.wait(piece.wait);
+        co_await std::move(ready);
+        if (client_gone_ || bad_body_) {
+            if (bad_body_) cut_answer();
+            interrupted();
+            break;
+        }
+    }
+    if (answer_whole_) co_return;
+    end_.keep = false;
+    end_.problem.reset();  // the answer has begun: nothing can be said any more
+}
+
+// The client must see that it is not whole: no last chunk, fewer bytes than announced, or a reset.
+void Relay::cut_answer() {
+    shard_.metrics.answers_cut.add();
+    if (answer_kind_ == BodyKind::until_close) {
+        client_.reset();
+    } else {
+        client_.close();
+    }
+    upstream_.close();
+    end_.keep = false;
+}
+
+Task<> Relay::switch_protocols(std::size_t head_bytes) {
+    if (pumping_) co_await pumping_->wait_until_empty();
+    end_.keep = false;
+    http::ResponseForwarding forwarding;
+    forwarding.framing = http::Framing::none();
+    forwarding.via = shard_.shared.options.via;
+    forwarding.upgrade = "websocket";
+    s_.answer.clear();
+    http::write_response_head(s_.response, forwarding, s_.answer);
+    s_.up.consume(head_bytes);
+    watch_.disarm();
+    const bool written = co_await write_all(shard_, client_, s_.answer);
+    if (!written) co_return;
+    Tunnel tunnel(shard_, client_, upstream_, std::move(s_.in), std::move(s_.up));
+    co_await tunnel.run();
+}
+
+void Relay::start_pump() {
+    if (whole_ || sent_ < s_.out.size()) return;
+    pump_done_ = false;
+    pumping_.emplace(shard_.context.get_executor());
+    pumping_->start(pump());
+    if (!expects_) return;
+    shard_.deadlines.arm(expect_, continue_after, [](void* relay) noexcept {
+        auto& self = *static_cast<Relay*>(relay);
+        if (self.answered_ || self.continued_ || self.s_.request_body.taken() > 0) return;
+        self.continued_ = true;
+        self.client_.write_now(continue_line);
+    }, this);
+}
+
+// The rest of the request body, beside the answer.
+Task<> Relay::pump() {
+    http::ChunkWriter chunks;
+    BodyReader& body = s_.request_body;
+    StreamDeadline stalled;
+    std::string tail;
+    while (!pump_stop_) {
+        const BodyReader::Piece piece = body.next(s_.in, client_, shard_.buffers);
+        if (piece.kind == BodyReader::Kind::blocked) {
+            stalled.arm(shard_.deadlines, client_, shard_.shared.options.timeouts.body_stall);
+            auto ready = client_.wait(piece.wait);
+            co_await std::move(ready);
+            if (stalled.expired()) {
+                body_stalled_ = true;
+                upstream_.cancel();
+                break;
+            }
+            stalled.disarm();
+            continue;
+        }
+        Pieces pieces{piece.data};
+        if (piece.kind == BodyReader::Kind::data) {
+            shard_.metrics.bytes_to_upstream.add(piece.data.size());
+            if (chunked_) pieces = Pieces{chunks.before_data(piece.data.size()), piece.data, http::ChunkWriter::after_data};
+        } else if (piece.kind == BodyReader::Kind::end) {
+            if (chunked_) chunks.finish(body.trailers(), tail);
+            pieces = Pieces{tail};
+        } else if (piece.kind == BodyReader::Kind::refused) {
+            bad_body_ = true;
+            upstream_.close();
+            break;
+        } else {
+            client_left();
+            break;
+        }
+        const bool written = co_await write_pieces(shard_, upstream_, pieces, &pump_stop_);
+        if (!written) break;  // whoever reads the answer finds out why
+        if (piece.kind == BodyReader::Kind::end) {
+            pump_done_ = true;
+            break;
+        }
+    }
+}
+
+Task<> Relay::finish() {
+    if (pumping_ && pumping_->running() > 0) {
+        pump_stop_ = true;
+        end_.body_unread = true;
+        client_.cancel();
+        upstream_.cancel();
+        co_await pumping_->wait_until_empty();
+    }
+    if (!request_sent()) end_.body_unread = !s_.request_body.done();
+    const bool reusable = answer_whole_ && keep_upstream_ > Millis{0} && request_sent() && s_.up.empty();
+    if (reusable && upstream_.is_open()) {
+        shard_.pool.give(*plan_.origin, std::move(upstream_), shard_.profile_generation(), keep_upstream_);
+        upstream_ = Stream();
+    }
+    upstream_.close();
+}
+
+void Relay::client_left() noexcept {
+    client_gone_ = true;
+    upstream_.cancel();
+    client_.cancel();
+}
+
+// A client that leaves must not keep its origin at work. Looked at now and then: no system call a request.
+void Relay::watch() noexcept {
+    if (watch_.armed()) return;
+    shard_.deadlines.arm(watch_, watch_every, [](void* relay) noexcept {
+        auto& self = *static_cast<Relay*>(relay);
+        if (self.client_.peer_left()) {
+            self.client_left();
+        } else {
+            self.watch();
+        }
+    }, this);
+}
+
+}  // namespace opid

@@ -1,0 +1,369 @@
+#include "adapters/http/upstream_client.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "adapters/http/body_reader.hpp"
+#include "base/encoding.hpp"
+#include "core/http/chunk_writer.hpp"
+#include "core/http/hop_by_hop.hpp"
+#include "core/http/response_head.hpp"
+
+namespace opid {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t interim_chars_max = 128;
+
+bool is_event_stream(const http::FieldList& fields) {
+    const std::string_view type = fields.get("content-type").value_or("");
+    return equal_ignoring_case(trim_blank(type.substr(0, type.find(';'))), "text/event-stream");
+}
+
+bool travels(const http::ResponseHead& head, std::string_view name) {
+    if (http::is_hop_by_hop(name) || equal_ignoring_case(name, "trailer")) return false;
+    return !head.has_connection_option(name) || http::is_protected(name);
+}
+
+std::string head_text(const OutboundRequest& request, const std::string& authority) {
+    std::string head;
+    head.reserve(request.fields.size() + request.target.size() + authority.size() + 128);
+    head.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\nHost: ");
+    head.append(authority).append("\r\n").append(request.fields);
+    if (request.chunked) {
+        head += "Transfer-Encoding: chunked\r\n";
+    } else if (!request.body.empty() || !request.no_length) {
+        head.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
+    }
+    return head += "\r\n";
+}
+
+}  // namespace
+
+// One exchange from its connection to the end of its answer.
+class UpstreamClient::Sending {
+public:
+    Sending(UpstreamClient& client, const OutboundRequest& request, ResponseSink* sink, Origin origin,
+            asio::io_context& context)
+        : client_(client),
+          request_(request),
+          sink_(sink),
+          origin_(std::move(origin)),
+          deadlines_(deadlines_of(context)),
+          pool_(pool_of(context)),
+          generation_(client.generation_.load(std::memory_order_relaxed)),
+          body_(http::MessageSide::response, client.limits_) {}
+
+    Task<Exchange> run();
+
+private:
+    Task<bool> connect(bool fresh);
+    Task<bool> write();
+    Task<bool> read_head();
+    Task<bool> take_head(std::size_t bytes);
+    Task<bool> read_body();
+    Task<bool> ready(Io::State state);
+    bool fail(std::string_view what);
+    void note_interim();
+
+    UpstreamClient& client_;
+    const OutboundRequest& request_;
+    ResponseSink* sink_;
+    Origin origin_;
+    Deadlines& deadlines_;
+    ConnectionPool& pool_;
+    std::uint64_t generation_;
+    Stream stream_;
+    StreamDeadline deadline_;
+    BufferPool buffers_;
+    Buffer in_;
+    http::ResponseHead head_;
+    BodyReader body_;
+    Exchange exchange_;
+    std::uint32_t interim_ = 0;
+    bool reused_ = false;
+    bool final_ = false;
+    bool streaming_ = false;
+    bool written_ = false;
+    Millis keep_{0};
+};
+
+bool UpstreamClient::Sending::fail(std::string_view what) {
+    if (exchange_.evidence.failure.empty()) exchange_.evidence.failure = std::string(what);
+    stream_.close();
+    return false;
+}
+
+Task<Exchange> UpstreamClient::Sending::run() {
+    bool fresh = false;
+    bool sent = false;
+    for (;;) {
+        const bool connected = co_await connect(fresh);
+        if (!connected) co_return std::move(exchange_);
+        sent = co_await write();
+        // Not one byte got into a connection that had rested: nothing was sent, so a new one may be tried.
+        const bool untouched = !sent && reused_ && exchange_.evidence.bytes_sent == 0;
+        if (!untouched) break;
+        exchange_ = Exchange();
+        fresh = true;
+    }
+    if (sent) {
+        in_ = buffers_.take_small();
+        const bool answered = co_await read_head();
+        if (answered) co_await read_body();
+    }
+    if (streaming_) {
+        if (exchange_.answered) co_await sink_->end();
+        if (!exchange_.answered) co_await sink_->abort();
+    }
+    if (exchange_.answered && written_ && in_.empty() && keep_ > Millis{0}) {
+        pool_.give(origin_, std::move(stream_), generation_, keep_);
+        stream_ = Stream();
+    }
+    stream_.close();
+    co_return std::move(exchange_);
+}
+
+Task<bool> UpstreamClient::Sending::connect(bool fresh) {
+    Evidence& evidence = exchange_.evidence;
+    reused_ = false;
+    if (!fresh) {
+        auto rested = pool_.take(origin_, generation_, rest_max);
+        if (rested) {
+            stream_ = std::move(*rested);
+            reused_ = true;
+            evidence.stage = origin_.tls ? Stage::tls_done : Stage::connected;
+            co_return true;
+        }
+    }
+    Dialled dialled = co_await client_.outbound_.dialler().dial(origin_);
+    if (dialled.failure) {
+        evidence.stage = dialled.failure->stage;
+        evidence.failure = dialled.failure->words;
+        co_return false;
+    }
+    stream_ = std::move(dialled.stream);
+    evidence.stage = origin_.tls ? Stage::tls_done : Stage::connected;
+    co_return true;
+}
+
+// Waits for the stream; false when the time is over.
+Task<bool> UpstreamClient::Sending::ready(Io::State state) {
+    deadline_.arm(deadlines_, stream_, request_.response_timeout);
+    auto waiting = stream_.wait(state);
+    co_await std::move(waiting);
+    const bool in_time = !deadline_.expired();
+    deadline_.disarm();
+    co_return in_time;
+}
+
+// True when the request is out, or the provider answers before it has all of it.
+Task<bool> UpstreamClient::Sending::write() {
+    Evidence& evidence = exchange_.evidence;
+    const std::string authority = origin_.authority_text();
+    const std::string head = head_text(request_, authority);
+    http::ChunkWriter chunks;
+    std::array<std::string_view, 4> pieces{head, request_.body, {}, {}};
+    std::string tail;
+    if (request_.chunked) {
+        pieces[1] = chunks.before_data(request_.body.size());
+        pieces[2] = request_.body;
+        if (!request_.body.empty()) tail = http::ChunkWriter::after_data;
+        tail += chunks.finish();
+        pieces[3] = tail;
+    }
+    std::size_t first = 0;
+    for (;;) {
+        while (first < pieces.size() && pieces[first].empty()) ++first;
+        if (first == pieces.size()) break;
+        std::array<std::string_view, 4> left{};
+        std::size_t count = 0;
+        for (std::size_t i = first; i < pieces.size(); ++i) {
+            if (!pieces[i].empty()) left[count++] = pieces[i];
+        }
+        const Io io = stream_.write_now(std::span<const std::string_view>(left.data(), count));
+        if (io.state == Io::State::done) {
+            evidence.bytes_sent += io.bytes;
+            evidence.stage = Stage::head_written;
+            std::size_t moved = io.bytes;
+            for (std::size_t i = first; i < pieces.size() && moved > 0; ++i) {
+                const std::size_t part = std::min(moved, pieces[i].size());
+                pieces[i].remove_prefix(part);
+                moved -= part;
+            }
+            continue;
+        }
+        if (!io.blocked()) {
+            // It may have answered before it closed; if not, reading says how it ended.
+            if (evidence.bytes_sent > 0) co_return true;
+            co_return fail("reset");
+        }
+        deadline_.arm(deadlines_, stream_, request_.response_timeout);
+        co_await stream_.wait_either();
+        const bool late = deadline_.expired();
+        deadline_.disarm();
+        if (late) {
+            // TLS may have put part of a record on the wire: never counted as nothing.
+            evidence.stage = Stage::head_written;
+            co_return fail("timeout");
+        }
+        if (evidence.bytes_sent > 0 && !stream_.fit_for_reuse()) co_return true;
+    }
+    evidence.stage = Stage::body_written;
+    written_ = true;
+    co_return true;
+}
+
+void UpstreamClient::Sending::note_interim() {
+    std::string& seen = exchange_.evidence.interim;
+    if (seen.size() >= interim_chars_max) return;
+    if (!seen.empty()) seen += ',';
+    seen += std::to_string(head_.status);
+}
+
+Task<bool> UpstreamClient::Sending::read_head() {
+    http::HeadProgress progress;
+    for (;;) {
+        if (!in_.empty()) {
+            const auto parse = http::parse_response_head(in_.view(), client_.limits_, request_.method, head_, progress);
+            if (parse.outcome == http::ParseOutcome::refused) co_return fail("malformed answer");
+            if (parse.outcome == http::ParseOutcome::complete) {
+                progress = {};
+                const bool going = co_await take_head(parse.consumed);
+                if (!going || final_) co_return going;
+                continue;
+            }
+            if (in_.room_size() == 0) buffers_.grow(in_);
+        }
+        const Io io = stream_.read_now(in_.room(), in_.room_size());
+        if (io.state == Io::State::done) {
+            exchange_.evidence.stage = Stage::first_byte;
+            in_.commit(io.bytes);
+            continue;
+        }
+        if (!io.blocked()) {
+            const bool nothing = exchange_.evidence.stage < Stage::first_byte;
+            co_return fail(io.state == Io::State::failed ? "reset" : nothing ? "closed without an answer" : "cut");
+        }
+        const bool in_time = co_await ready(io.state);
+        if (!in_time) co_return fail("timeout");
+    }
+}
+
+Task<bool> UpstreamClient::Sending::take_head(std::size_t bytes) {
+    if (head_.interim()) {
+        note_interim();
+        in_.consume(bytes);
+        if (++interim_ > client_.limits_.interim_responses) co_return fail("too many interim answers");
+        co_return true;
+    }
+    exchange_.evidence.http_status = head_.status;
+    if (head_.status == 101) co_return fail("unexpected 101");
+    InboundResponse& response = exchange_.response;
+    response.status = head_.status;
+    response.reason = std::string(head_.reason);
+    for (const http::Field& field : head_.fields) {
+        if (travels(head_, field.name)) response.fields.emplace_back(field.name, field.value);
+    }
+    if (head_.reusable) {
+        const auto hint = head_.fields.get("keep-alive");
+        keep_ = hint ? keep_hint(*hint) : ConnectionPool::idle_limit;
+    }
+    const bool events = is_event_stream(head_.fields);
+    body_.start(head_.framing);
+    const bool length_known = head_.framing.kind == http::BodyKind::length || head_.framing.kind == http::BodyKind::none;
+    const std::uint64_t length = head_.framing.length;
+    in_.consume(bytes);
+    final_ = true;
+    if (sink_ != nullptr && sink_->wants(response, events, length_known, length)) {
+        streaming_ = true;
+        co_await sink_->head(response);
+    }
+    co_return true;
+}
+
+Task<bool> UpstreamClient::Sending::read_body() {
+    InboundResponse& response = exchange_.response;
+    Sha256 digest;
+    for (;;) {
+        const BodyReader::Piece piece = body_.next(in_, stream_, buffers_);
+        if (piece.kind == BodyReader::Kind::end) break;
+        if (piece.kind == BodyReader::Kind::data) {
+            digest.update(piece.data);
+            response.body_size += piece.data.size();
+            if (response.body_kept && response.body_size > request_.body_max) {
+                response.body_kept = false;
+                response.body = std::string();
+            }
+            if (response.body_kept) response.body.append(piece.data);
+            if (streaming_) co_await sink_->data(piece.data);
+            continue;
+        }
+        if (piece.kind == BodyReader::Kind::blocked) {
+            const bool in_time = co_await ready(piece.wait);
+            if (!in_time) co_return fail("timeout");
+            continue;
+        }
+        const std::string_view what = piece.kind == BodyReader::Kind::refused  ? "malformed answer"
+                                      : piece.kind == BodyReader::Kind::failed ? "reset"
+                                                                               : "cut";
+        co_return fail(what);
+    }
+    response.body_digest = digest.finish();
+    exchange_.evidence.stage = Stage::answered;
+    exchange_.answered = true;
+    co_return true;
+}
+
+namespace {
+
+// Where the request goes: the place that its intent names, else the profile's upstream.
+template <class Request>
+std::optional<Origin> origin_of(const Request& request) {
+    std::optional<Origin> origin;
+    if constexpr (requires { request.scheme_authority; }) {
+        const std::string_view place = request.scheme_authority;
+        const std::size_t mark = place.find("://");
+        if (mark != std::string_view::npos) {
+            origin = Origin::make(place.substr(0, mark) != "http", place.substr(mark + 3), request.profile);
+        }
+    }
+    if (!origin) origin = Origin::upstream_of(request.profile);
+    // Guarded traffic shares no connection with what merely passes through.
+    if (origin) origin->pool_key.insert(0, "g ");
+    return origin;
+}
+
+Exchange without_place() {
+    Exchange exchange;
+    exchange.evidence.failure = "the profile's upstream is malformed";
+    return exchange;
+}
+
+}  // namespace
+
+Task<Exchange> UpstreamClient::send(const OutboundRequest& request, ResponseSink* sink) {
+    std::optional<Origin> origin = origin_of(request);
+    if (!origin) co_return without_place();
+    const Executor executor = co_await asio::this_coro::executor;
+    auto& context = static_cast<asio::io_context&>(executor.context());
+    Sending sending(*this, request, sink, std::move(*origin), context);
+    co_return co_await sending.run();
+}
+
+Task<Exchange> UpstreamClient::look_up(const LookUpRequest& look_up) {
+    OutboundRequest request;
+    request.profile = look_up.profile;
+    request.method = "GET";
+    request.target = look_up.target;
+    request.fields = look_up.fields;
+    request.no_length = true;
+    request.response_timeout = look_up.timeout;
+    request.body_max = look_up.body_max;
+    Exchange exchange = co_await send(request, nullptr);
+    co_return exchange;
+}
+
+}  // namespace opid

@@ -1,0 +1,161 @@
+#include "adapters/net/tls_session.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+namespace opid {
+
+namespace {
+
+constexpr std::size_t record_bytes = 16 * 1024;
+
+// OpenSSL's own socket BIO writes without MSG_NOSIGNAL.
+int fd_of(BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
+
+int bio_write(BIO* bio, const char* bytes, int size) {
+    BIO_clear_retry_flags(bio);
+    const auto sent = ::send(fd_of(bio), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+    return static_cast<int>(sent);
+}
+
+int bio_read(BIO* bio, char* into, int room) {
+    BIO_clear_retry_flags(bio);
+    const auto got = ::recv(fd_of(bio), into, static_cast<std::size_t>(room), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+    if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return static_cast<int>(got);
+}
+
+long bio_control(BIO* bio, int command, long, void*) {
+    if (command == BIO_CTRL_FLUSH) return 1;
+    if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+    return 0;
+}
+
+const BIO_METHOD* socket_method() {
+    static BIO_METHOD* const method = [] {
+        BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "opid socket");
+        BIO_meth_set_write(made, bio_write);
+        BIO_meth_set_read(made, bio_read);
+        BIO_meth_set_ctrl(made, bio_control);
+        return made;
+    }();
+    return method;
+}
+
+std::string last_words(const SSL* ssl) {
+    const long verdict = SSL_get_verify_result(ssl);
+    if (verdict != X509_V_OK) return std::string("certificate: ") + X509_verify_cert_error_string(verdict);
+    const unsigned long code = ERR_peek_last_error();
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    return reason == nullptr ? "connection lost" : reason;
+}
+
+}  // namespace
+
+TlsSession::TlsSession(TlsContextPtr context, int socket, const std::string& host, bool is_ip)
+    : context_(std::move(context)), ssl_(SSL_new(context_.get())) {
+    BIO* const bio = BIO_new(socket_method());
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl_, bio, bio);
+    SSL_set_connect_state(ssl_);
+    if (is_ip) {
+        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), host.c_str());
+    } else {
+        SSL_set_tlsext_host_name(ssl_, host.c_str());
+        SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        SSL_set1_host(ssl_, host.c_str());
+    }
+}
+
+TlsSession::~TlsSession() { SSL_free(ssl_); }
+
+Io TlsSession::outcome(int result, bool reading) {
+    const int why = SSL_get_error(ssl_, result);
+    switch (why) {
+        case SSL_ERROR_WANT_READ: return {Io::State::want_read, 0, {}};
+        case SSL_ERROR_WANT_WRITE: return {Io::State::want_write, 0, {}};
+        case SSL_ERROR_ZERO_RETURN:
+            if (reading) return {Io::State::end, 0, {}};
+            break;
+        case SSL_ERROR_SSL:
+            if (reading && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+                ERR_clear_error();
+                return {Io::State::cut, 0, {}};
+            }
+            break;
+        default: break;
+    }
+    const int number = why == SSL_ERROR_SYSCALL && errno != 0 ? errno : EPROTO;
+    trouble_ = last_words(ssl_);
+    ERR_clear_error();
+    return {Io::State::failed, 0, boost::system::error_code(number, boost::system::system_category())};
+}
+
+Io TlsSession::handshake() {
+    ERR_clear_error();
+    errno = 0;
+    const int result = SSL_do_handshake(ssl_);
+    if (result == 1) return {Io::State::done, 0, {}};
+    return outcome(result, false);
+}
+
+Io TlsSession::read(char* into, std::size_t room) {
+    ERR_clear_error();
+    errno = 0;
+    std::size_t got = 0;
+    const int result = SSL_read_ex(ssl_, into, room, &got);
+    if (result == 1) return {Io::State::done, got, {}};
+    return outcome(result, true);
+}
+
+Io TlsSession::write(std::string_view bytes) {
+    ERR_clear_error();
+    errno = 0;
+    std::size_t sent = 0;
+    const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &sent);
+    if (result == 1) return {Io::State::done, sent, {}};
+    return outcome(result, false);
+}
+
+// A write that has to be repeated must come with the same bytes; the caller gives the same pieces again, so the
+// same bytes are gathered again.
+Io TlsSession::write_gathered(std::span<const std::string_view> pieces) {
+    std::array<char, record_bytes> record;  // NOLINT: filled below
+    std::size_t size = 0;
+    for (const std::string_view piece : pieces) {
+        const std::size_t part = std::min(piece.size(), record.size() - size);
+        std::copy_n(piece.data(), part, record.data() + size);
+        size += part;
+        if (size == record.size()) break;
+    }
+    return write({record.data(), size});
+}
+
+void TlsSession::close_notify() noexcept {
+    ERR_clear_error();
+    SSL_shutdown(ssl_);
+    ERR_clear_error();
+}
+
+bool TlsSession::idle_and_healthy() {
+    ERR_clear_error();
+    char byte = 0;
+    std::size_t got = 0;
+    const int result = SSL_peek_ex(ssl_, &byte, 1, &got);  // also takes in session tickets
+    const bool quiet = result != 1 && SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ;
+    ERR_clear_error();
+    return quiet;
+}
+
+}  // namespace opid

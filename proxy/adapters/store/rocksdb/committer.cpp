@@ -1,0 +1,383 @@
+#include "adapters/store/rocksdb/committer.hpp"
+
+#include <fmt/format.h>
+
+#include "adapters/store/rocksdb/worker_pool.hpp"
+#include "base/invariant.hpp"
+#include "core/operation/record_codec.hpp"
+
+namespace opid {
+namespace {
+
+constexpr std::size_t kept_batch_bytes_max = 8 * mebibyte;  // a rare huge batch must not pin its memory
+
+}  // namespace
+
+void Latch::trip(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (tripped_.load(std::memory_order_relaxed)) return;
+    reason_ = why;
+    tripped_.store(true, std::memory_order_release);
+}
+
+std::string Latch::reason() const {
+    const std::lock_guard lock(mutex_);
+    return reason_;
+}
+
+std::vector<ScopeSet::Pair> ScopeSet::all() const {
+    const std::lock_guard lock(mutex_);
+    return {pairs_.begin(), pairs_.end()};
+}
+
+void ScopeSet::add(Pair pair) {
+    const std::lock_guard lock(mutex_);
+    pairs_.insert(std::move(pair));
+}
+
+// What this round has decided so far, on top of the store.
+struct Committer::Round {
+    std::unordered_map<OperationKey, StoredState, OperationKeyHash> records;
+    std::unordered_map<std::string, std::string> steps;
+    std::vector<ScopeSet::Pair> scopes;
+    std::uint64_t commits = 0;
+};
+
+Committer::Committer(Parts parts, const RocksOptions& options) : parts_(std::move(parts)), options_(options) {
+    for (const ScopeSet::Pair& pair : parts_.scopes.all()) known_scopes_.insert(scope_key(pair.first, pair.second));
+    thread_ = std::thread([this] {
+        name_this_thread("opid-commit");
+        run();
+    });
+}
+
+Committer::~Committer() { stop(); }
+
+void Committer::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+Status Committer::admit(bool claim, std::size_t bytes) {
+    if (parts_.latch.tripped()) {
+        return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
+    }
+    if (stopping_) return Error(ErrorKind::unavailable, "the store is closing");
+    // An outcome is let in long after claims are refused: it frees work, and refusing it would leave doubt.
+    const std::size_t room = claim ? 1 : 4;
+    if (queue_.size() >= room * options_.queue_commits_max ||
+        (queued_bytes_ != 0 && queued_bytes_ + bytes > room * options_.queue_bytes_max)) {
+        return Error(ErrorKind::overloaded, "too many commits wait for the disk");
+    }
+    return ok();
+}
+
+void Committer::push(Item item, std::size_t bytes) {
+    queue_.push_back(std::move(item));
+    queued_bytes_ += bytes;
+}
+
+namespace {
+
+template <class W>
+void deliver_now(W waiter) {
+    Hops hops;
+    hops.add(std::move(waiter));
+    hops.post_all();
+}
+
+}  // namespace
+
+void Committer::submit(PreparedCommit commit, CommitWaiter waiter) {
+    const std::size_t bytes = commit.bytes();
+    {
+        const std::lock_guard lock(mutex_);
+        waiter->result = admit(commit.claim, bytes);
+        if (waiter->result) push(QueuedCommit{std::move(commit), std::move(waiter)}, bytes);
+    }
+    if (waiter) return deliver_now(std::move(waiter));
+    wake_.notify_one();
+}
+
+void Committer::submit_step(std::string key, std::string proposed_id, StepWaiter waiter) {
+    {
+        const std::lock_guard lock(mutex_);
+        const Status admitted = admit(true, 0);
+        if (admitted) {
+            push(QueuedStep{std::move(key), std::move(proposed_id), std::move(waiter)}, 0);
+        } else {
+            waiter->result = admitted.error();
+        }
+    }
+    if (waiter) return deliver_now(std::move(waiter));
+    wake_.notify_one();
+}
+
+Status Committer::write(rocksdb::WriteBatch batch) {
+    std::future<Status> done;
+    {
+        const std::lock_guard lock(mutex_);
+        if (Status admitted = admit(false, 0); !admitted) return admitted;
+        QueuedWrite item{std::move(batch), {}};
+        done = item.done.get_future();
+        push(std::move(item), 0);
+    }
+    wake_.notify_one();
+    return done.get();
+}
+
+bool Committer::wait_for_work(std::unique_lock<std::mutex>& lock) {
+    const auto ready = [this] { return stopping_ || !queue_.empty(); };
+    if (high_water_stale_) {
+        wake_.wait_until(lock, high_water_due_, ready);
+    } else {
+        wake_.wait(lock, ready);
+    }
+    return !queue_.empty() || !stopping_;
+}
+
+// Company is likely where many operations are on their way; a short wait then saves a whole sync.
+void Committer::linger(std::unique_lock<std::mutex>& lock) {
+    if (options_.linger.count() == 0 || queue_.empty() || queue_.size() >= options_.linger_commits_max ||
+        parts_.index.in_progress_count() < options_.linger_in_progress_min) {
+        return;
+    }
+    wake_.wait_for(lock, options_.linger,
+                   [this] { return stopping_ || queue_.size() >= options_.linger_commits_max; });
+}
+
+std::vector<Committer::Item> Committer::take() {
+    std::vector<Item> items;
+    std::uint64_t bytes = 0;
+    while (!queue_.empty() && items.size() < options_.batch_commits_max) {
+        const bool alone = std::holds_alternative<QueuedWrite>(queue_.front());
+        if (alone && !items.empty()) break;
+        const auto* commit = std::get_if<QueuedCommit>(&queue_.front());
+        const std::size_t size = commit != nullptr ? commit->commit.bytes() : 0;
+        if (!items.empty() && bytes + size > options_.batch_bytes_max) break;
+        bytes += size;
+        queued_bytes_ -= size;
+        items.push_back(std::move(queue_.front()));
+        queue_.pop_front();
+        if (alone) break;
+    }
+    return items;
+}
+
+void Committer::run() {
+    std::unique_lock lock(mutex_);
+    while (wait_for_work(lock)) {
+        linger(lock);
+        std::vector<Item> items = take();
+        lock.unlock();
+        if (!items.empty()) process(std::move(items));
+        high_water_if_due();
+        lock.lock();
+    }
+}
+
+void Committer::high_water_if_due() {
+    if (!high_water_stale_ || monotonic_now() < high_water_due_) return;
+    high_water_stale_ = false;
+    parts_.keep_high_water();
+}
+
+Status Committer::write_synced(rocksdb::WriteBatch& batch) {
+    rocksdb::WriteOptions options;
+    options.sync = true;
+    const rocksdb::Status status = parts_.database.db().Write(options, &batch);
+    if (!status.ok()) {
+        parts_.latch.trip(fmt::format("a write failed ({}); whether it is on disk is decided at the next start",
+                                      status.ToString()));
+        return Error(ErrorKind::indeterminate, "the write failed and may or may not be on disk: " + status.ToString());
+    }
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+    if (!high_water_stale_) {
+        high_water_stale_ = true;
+        high_water_due_ = monotonic_now() + options_.high_water_interval;
+    }
+    return ok();
+}
+
+void Committer::process_write(QueuedWrite& item) {
+    if (parts_.latch.tripped()) {
+        item.done.set_value(Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason()));
+        return;
+    }
+    item.done.set_value(write_synced(item.batch));
+}
+
+void Committer::process(std::vector<Item> items) {
+    if (auto* alone = std::get_if<QueuedWrite>(&items.front())) return process_write(*alone);
+    Round round;
+    batch_.Clear();
+    for (Item& item : items) {
+        if (auto* commit = std::get_if<QueuedCommit>(&item)) {
+            commit->waiter->result = decide(round, commit->commit);
+        } else if (auto* step = std::get_if<QueuedStep>(&item)) {
+            step->waiter->result = decide_step(round, *step);
+        }
+    }
+    Status written = ok();
+    if (batch_.Count() != 0) {
+        written = write_synced(batch_);
+        if (written) apply(round);
+    }
+    Hops hops;
+    for (Item& item : items) {
+        if (auto* commit = std::get_if<QueuedCommit>(&item)) {
+            if (!written && commit->waiter->result) commit->waiter->result = written;
+            hops.add(std::move(commit->waiter));
+        } else if (auto* step = std::get_if<QueuedStep>(&item)) {
+            if (!written && step->waiter->result) step->waiter->result = written.error();
+            hops.add(std::move(step->waiter));
+        }
+    }
+    hops.post_all();
+    if (batch_.GetDataSize() > kept_batch_bytes_max) batch_ = rocksdb::WriteBatch();
+}
+
+void Committer::apply(const Round& round) {
+    for (const auto& [key, state] : round.records) {
+        if (is_final(state.facts.status)) {
+            parts_.index.erase(key);
+        } else {
+            parts_.index.put(key, state.facts);
+        }
+    }
+    for (const ScopeSet::Pair& pair : round.scopes) {
+        known_scopes_.insert(scope_key(pair.first, pair.second));
+        parts_.scopes.add(pair);
+    }
+    commits_.fetch_add(round.commits, std::memory_order_relaxed);
+}
+
+Result<StoredState> Committer::stored_state(const Round& round, const OperationKey& key) {
+    const auto decided = round.records.find(key);
+    if (decided != round.records.end()) return decided->second;
+    StoredState state;
+    if (const RecordFacts* open = parts_.index.find_as_writer(key)) {
+        state.kind = StoredState::Kind::record;
+        state.facts = *open;
+        return state;
+    }
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status status = parts_.database.db().Get(
+        rocksdb::ReadOptions(), parts_.database.family(Family::operations), slice(bytes_of(key)), &value);
+    if (status.IsNotFound()) return state;
+    if (!status.ok() || value.empty()) {
+        return Error(ErrorKind::unavailable, "the store can't be read: " + status.ToString());
+    }
+    if (value[0] == tag_tombstone) {
+        state.kind = StoredState::Kind::tombstone;
+        return state;
+    }
+    const Result<Operation> operation = decode_operation(view(value).substr(1));
+    if (!operation) return Error(ErrorKind::unavailable, operation.error().what());
+    state.kind = StoredState::Kind::record;
+    state.facts = facts_of(*operation);
+    return state;
+}
+
+Status Committer::decide(Round& round, PreparedCommit& commit) {
+    if (parts_.latch.tripped()) {
+        return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
+    }
+    const Result<StoredState> stored = stored_state(round, commit.key);
+    if (!stored) return stored.error();
+    if (Status allowed = may_follow(commit, *stored); !allowed) return allowed;
+    return stage(round, commit, *stored);
+}
+
+Status Committer::stage(Round& round, PreparedCommit& commit, const StoredState& stored) {
+    const rocksdb::Slice key = slice(bytes_of(commit.key));
+    const bool was_record = stored.kind == StoredState::Kind::record;
+    const bool was_final = was_record && is_final(stored.facts.status);
+    rocksdb::Status status;
+    if (is_final(commit.facts.status)) {
+        const rocksdb::Slice value[2] = {rocksdb::Slice(&tag_record, 1), commit.record};
+        status = batch_.Put(parts_.database.family(Family::operations), rocksdb::SliceParts(&key, 1),
+                            rocksdb::SliceParts(value, 2));
+        const TimedKey place = timed_key(commit.facts.created, commit.key);
+        const FinalFacts facts = final_facts(commit.facts);
+        if (status.ok()) {
+            status = batch_.Put(parts_.database.family(Family::by_time), slice(view_of(place)), slice(view_of(facts)));
+        }
+        if (status.ok() && was_record && !was_final) {
+            // Not SingleDelete: an open record may have been overwritten any number of times.
+            status = batch_.Delete(parts_.database.family(Family::open), key);
+        }
+        if (status.ok() && was_final && stored.facts.created != commit.facts.created) {
+            const TimedKey before = timed_key(stored.facts.created, commit.key);
+            status = batch_.Delete(parts_.database.family(Family::by_time), slice(view_of(before)));
+        }
+    } else {
+        status = batch_.Put(parts_.database.family(Family::open), key, commit.record);
+    }
+    OPID_INVARIANT(status.ok());  // a batch without a size limit only grows; half a transition must not be written
+    OPID_INVARIANT(stage_bodies(round, commit, stored).has_value());
+    stage_scope(round, commit);
+    StoredState& after = round.records[commit.key];
+    after.kind = StoredState::Kind::record;
+    after.facts = commit.facts;
+    ++round.commits;
+    return ok();
+}
+
+Status Committer::stage_bodies(Round&, PreparedCommit& commit, const StoredState& stored) {
+    const bool was_record = stored.kind == StoredState::Kind::record;
+    rocksdb::ColumnFamilyHandle* bodies = parts_.database.family(Family::bodies);
+    rocksdb::Status status;
+    const auto place = [&](BodyPart part, const std::optional<std::string>& bytes, bool beside, bool was_beside) {
+        if (!status.ok() || (!bytes && beside == was_beside)) return;
+        const std::string key = body_key(commit.key, part);
+        if (bytes) {
+            status = batch_.Put(bodies, key, *bytes);
+        } else if (!beside) {
+            status = batch_.Delete(bodies, key);
+        }
+    };
+    // The request is immutable once recorded: what is there already isn't written again.
+    const bool request_stored = was_record && stored.facts.request_beside;
+    if (request_stored && commit.facts.request_beside) commit.request.reset();
+    place(BodyPart::request, commit.request, commit.facts.request_beside, request_stored);
+    place(BodyPart::response, commit.response, commit.facts.response_beside,
+          was_record && stored.facts.response_beside);
+    if (status.ok() && !commit.spilled.empty()) {
+        status = batch_.Put(parts_.database.family(Family::history), history_key(commit.key, commit.spilled_first),
+                            commit.spilled);
+    }
+    if (!status.ok()) return Error(ErrorKind::internal, status.ToString());
+    return ok();
+}
+
+void Committer::stage_scope(Round& round, const PreparedCommit& commit) {
+    if (commit.expected_version != 0) return;
+    const std::string key = scope_key(commit.tenant, commit.scope);
+    if (known_scopes_.count(key) != 0) return;
+    OPID_INVARIANT(batch_.Put(parts_.database.family(Family::meta), key, rocksdb::Slice()).ok());
+    round.scopes.emplace_back(commit.tenant, commit.scope);
+}
+
+Result<std::string> Committer::decide_step(Round& round, const QueuedStep& step) {
+    if (parts_.latch.tripped()) {
+        return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
+    }
+    const auto decided = round.steps.find(step.key);
+    if (decided != round.steps.end()) return decided->second;
+    rocksdb::ColumnFamilyHandle* steps = parts_.database.family(Family::steps);
+    std::string stored;
+    const rocksdb::Status status = parts_.database.db().Get(rocksdb::ReadOptions(), steps, step.key, &stored);
+    if (status.ok()) return stored;
+    if (!status.IsNotFound()) return Error(ErrorKind::unavailable, "the store can't be read: " + status.ToString());
+    OPID_INVARIANT(batch_.Put(steps, step.key, step.proposed_id).ok());
+    round.steps.emplace(step.key, step.proposed_id);
+    ++round.commits;
+    return step.proposed_id;
+}
+
+}  // namespace opid

@@ -1,0 +1,85 @@
+#pragma once
+// The parts of an open store, in order of construction. Internal to the adapter.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/store/rocksdb/committer.hpp"
+#include "adapters/store/rocksdb/database.hpp"
+#include "adapters/store/rocksdb/directory.hpp"
+#include "adapters/store/rocksdb/open_index.hpp"
+#include "adapters/store/rocksdb/worker_pool.hpp"
+
+namespace opid {
+
+// Free space of the store's disk, read at most once an interval.
+class SpaceGauge {
+public:
+    explicit SpaceGauge(const RocksOptions& options);
+    std::uint64_t free_bytes() const;
+
+private:
+    std::function<std::uint64_t(const std::string&)> read_;
+    std::string directory_;
+    std::chrono::milliseconds interval_;
+    mutable std::atomic<std::int64_t> next_reading_{0};  // steady clock, ns
+    mutable std::atomic<std::uint64_t> free_{0};
+};
+
+struct RocksStore::Impl {
+    explicit Impl(RocksOptions given);
+    ~Impl();
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    // Opening, in this order.
+    Status acknowledge_horizon();
+    Status open_database();
+    Status check_format(bool fresh);
+    Status load_scopes();
+    Status load_open();
+    void start_threads();
+
+    void keep_high_water(rocksdb::DB& db);
+    Status admit_claim() const;
+    Instant now() const;
+
+    // Reads. tier: kBlockCacheTier gives nullopt where the disk would have to be touched.
+    std::optional<Result<Loaded>> load(const OperationKey& key, rocksdb::ReadTier tier);
+    std::optional<Result<Loaded>> load_final(const OperationKey& key, const rocksdb::ReadOptions& options);
+    Result<std::optional<Operation>> load_record(const OperationKey& key);
+    Result<std::vector<Operation>> load_open_records(const std::vector<OperationKey>& keys);
+    Result<std::string> load_body(const OperationKey& key, BodyPart part);
+    Result<std::vector<HistoryEvent>> load_history(const OperationKey& key);
+    Result<ListPage> list(const ListQuery& query);
+    Result<ListPage> list_by_id(const ListQuery& query, const std::optional<ListPlace>& cursor);
+
+    // Maintenance; one at a time, on its own thread.
+    Result<SweepResult> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant at);
+    Status retire(Instant records_kept_until, Instant at, SweepResult& result);
+    Status retire_one(rocksdb::WriteBatch& batch, const ListPlace& place, const RecordFacts& facts, Instant at);
+    Status forget(Instant tombstones_kept_until, SweepResult& result);
+    Result<BackupInfo> backup(const std::string& target);
+
+    RocksOptions options;
+    StorePaths paths;
+    DirectoryLock lock;
+    HighWaterFile high_water;
+    Latch latch;
+    SpaceGauge space;
+    std::optional<Instant> horizon;
+    std::atomic<bool> opened{false};    // the listener keeps still until the start is through
+    std::atomic<bool> stopping{false};  // a sweep ends between two steps
+    std::atomic<std::uint64_t> marked_wal{0};
+    std::unique_ptr<Database> database;
+    OpenIndex index;
+    ScopeSet scopes;
+    std::unique_ptr<Committer> committer;
+    std::unique_ptr<WorkerPool> readers;
+    std::unique_ptr<WorkerPool> maintenance;
+};
+
+}  // namespace opid

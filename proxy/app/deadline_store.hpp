@@ -1,0 +1,52 @@
+#pragma once
+// A store whose commits answer in time. A commit that takes longer is answered as timed out, so nothing is sent on its
+// word; it still runs to its end, and what it did counts: an outcome that is recorded late is recorded, and a claim
+// that is recorded late is taken back, since its owner was told that there is none.
+#include "engine/ports/observer.hpp"
+#include "engine/ports/operation_store.hpp"
+#include "engine/ports/timers.hpp"
+
+namespace opid {
+
+class DeadlineStore final : public OperationStore {
+public:
+    // Everything outlives this. Callers run on io_contexts of one thread each.
+    DeadlineStore(OperationStore& inner, Timers& timers, Observer& observer, Millis limit)
+        : inner_(inner), timers_(timers), observer_(observer), limit_(limit) {}
+
+    Task<Status> commit(Commit commit) override;
+    Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
+
+    Task<Result<Loaded>> load(OperationKey key) override { return inner_.load(key); }
+    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override { return inner_.load_body(key, part); }
+    Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner_.load_history(key); }
+    Task<Result<ListPage>> list(ListQuery query) override { return inner_.list(std::move(query)); }
+    Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override {
+        return inner_.due(until, limit);
+    }
+    Task<Result<std::vector<Operation>>> in_progress() override { return inner_.in_progress(); }
+    Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override {
+        return inner_.sweep(records_kept_until, tombstones_kept_until, now);
+    }
+    StoreHealth health() const override { return inner_.health(); }
+
+private:
+    template <class T>
+    struct Race;
+    struct Claim {
+        OperationKey key;
+        std::uint64_t version = 0;  // 0: no claim
+    };
+    template <class T>
+    Task<Result<T>> within_limit(Task<Result<T>> work, Claim claim);
+    template <class T>
+    Task<> run(std::shared_ptr<Race<T>> race, Task<Result<T>> work, Claim claim);
+    Task<> take_back(Claim claim);
+
+    OperationStore& inner_;
+    Timers& timers_;
+    Observer& observer_;
+    Millis limit_;
+};
+
+}  // namespace opid
