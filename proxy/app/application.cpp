@@ -39,7 +39,7 @@ struct Application::Control {
 };
 
 std::string_view to_word(Phase phase) {
-    constexpr std::array<std::string_view, 7> words{"loading",  "opening_store", "recovering", "listening",
+    constexpr std::array<std::string_view, 7> words{"loading", "opening_store", "recovering", "listening",
                                                     "serving", "draining",      "stopped"};
     return words[static_cast<std::size_t>(phase)];
 }
@@ -47,7 +47,10 @@ std::string_view to_word(Phase phase) {
 std::string_view opid_version() { return OPID_VERSION; }
 
 Application::Application(ServeOptions options, ApplicationHooks hooks, std::ostream& out, std::ostream& err)
-    : options_(std::move(options)), hooks_(std::move(hooks)), out_(out), err_(err) {}
+    : options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      out_(out),
+      err_(err) {}
 
 Application::~Application() { close(); }
 
@@ -162,8 +165,16 @@ Status Application::listen() {
 
     Result<Secret> token = admin_token(settings_.data, entropy_);
     if (!token) return token.error();
-    AdminParts admin_parts{*store_, *engine_, policies_->board(), timers_, entropy_, events_, *this,
-                           admin_identities(settings_, *token), tenant_names(settings_), {}};
+    AdminParts admin_parts{*store_,
+                           *engine_,
+                           policies_->board(),
+                           timers_,
+                           entropy_,
+                           events_,
+                           *this,
+                           admin_identities(settings_, *token),
+                           tenant_names(settings_),
+                           {}};
     admin_api_ = std::make_unique<AdminApi>(std::move(admin_parts), AdminAddress{});
     admin_server_ = std::make_unique<AdminServer>(admin_server_options(settings_), *admin_api_, events_, timers_);
     const Result<AdminAddress> admin = admin_server_->bind();
@@ -175,7 +186,10 @@ Status Application::listen() {
     const Status noted = note_admin_address(settings_.data, admin_text);
     if (!noted) return noted;
     const Result<BoundAddresses> bound = data_plane_->start();
-    if (!bound) return bound.error();
+    if (!bound) {
+        const std::string proxy = settings_.listen.proxy.to_string();
+        return Error(bound.error().kind(), fmt::format("{} (listen.proxy is {})", bound.error().what(), proxy));
+    }
     admin_thread_ = std::thread([this] { admin_server_->run(); });
     background_->start();
 
@@ -283,7 +297,8 @@ Task<Result<SweepResult>> Application::sweep() { return background_->sweep_all()
 Task<Result<std::string>> Application::backup(std::string folder) {
     Result<BackupInfo> made = co_await rocks_->backup(std::move(folder));
     if (!made) co_return made.error();
-    co_return fmt::format("backup {} holds everything up to sequence {}, {} bytes", made->id, made->sequence, made->bytes);
+    co_return fmt::format("backup {} holds everything up to sequence {}, {} bytes", made->id, made->sequence,
+                          made->bytes);
 }
 
 }  // namespace opid

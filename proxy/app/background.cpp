@@ -14,7 +14,12 @@ constexpr std::size_t sweep_batch = 512;
 
 Background::Background(WriteCoordinator& engine, OperationStore& store, const ProfileBoard& profiles, Timers& timers,
                        Log& log, BackgroundTimes times)
-    : engine_(engine), store_(store), profiles_(profiles), timers_(timers), log_(log), times_(times) {}
+    : engine_(engine),
+      store_(store),
+      profiles_(profiles),
+      timers_(timers),
+      log_(log),
+      times_(times) {}
 
 Background::~Background() { stop(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The work that nobody asks for: open operations whose next step is due, retention, and an eye on the store. One thread.
+// The work that nobody asks for: open operations whose next step is due, retention, an eye on the store. One thread.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -10,8 +10,8 @@
 namespace opid {
 
 struct BackgroundTimes {
-    Millis sweep{10000};           // open operations
-    Millis retention{3600000};     // final ones
+    Millis sweep{10000};        // open operations
+    Millis retention{3600000};  // final ones
     Millis store_check{1000};
     Millis records_kept{0};
     Millis tombstones_kept{0};

@@ -87,10 +87,14 @@ Result<CliStoreReport> CommandHost::verify_store(const std::string& data) {
     CliStoreReport out;
     out.sound = report->sound();
     out.problems = report->problems;
-    out.counts = {{"open_records", report->open_records}, {"final_records", report->final_records},
-                  {"tombstones", report->tombstones},     {"bodies", report->bodies},
-                  {"body_bytes", report->body_bytes},     {"history_chunks", report->history_chunks},
-                  {"steps", report->steps},               {"problem_count", report->problem_count}};
+    out.counts = {{"open_records", report->open_records},
+                  {"final_records", report->final_records},
+                  {"tombstones", report->tombstones},
+                  {"bodies", report->bodies},
+                  {"body_bytes", report->body_bytes},
+                  {"history_chunks", report->history_chunks},
+                  {"steps", report->steps},
+                  {"problem_count", report->problem_count}};
     return out;
 }
 
@@ -108,9 +112,10 @@ Result<std::string> CommandHost::backup_store(const std::string& data, const std
 Result<std::string> CommandHost::restore_store(const std::string& folder, const std::string& data, bool force) {
     const Result<BackupInfo> restored = opid::restore_store(folder, data, force);
     if (!restored) return restored.error();
-    return fmt::format("backup {} restored into {}. Operations that began after it are not known any more: a retry of one "
-                       "of them would run again.",
-                       restored->id, data);
+    return fmt::format(
+        "backup {} restored into {}. Operations that began after it are not known any more: a retry of one "
+        "of them would run again.",
+        restored->id, data);
 }
 
 std::string CommandHost::fresh_token() { return "opid_" + base32hex(entropy_.bytes(token_random_bytes)); }

@@ -11,7 +11,9 @@ namespace opid {
 class CommandHost final : public CliHost {
 public:
     CommandHost(ApplicationHooks hooks, std::ostream& out, std::ostream& err)
-        : hooks_(std::move(hooks)), out_(out), err_(err) {}
+        : hooks_(std::move(hooks)),
+          out_(out),
+          err_(err) {}
 
     int serve(const std::string& config, const std::string& data) override;
     CliSettings settings(const std::string& config, const std::string& data) override;

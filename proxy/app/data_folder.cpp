@@ -71,7 +71,8 @@ Result<Secret> admin_token(const std::string& folder, Entropy& entropy) {
     if (!made) return made.error();
     Result<std::string> text = read_small_file(path, small_file_bytes_max);
     if (!text) return text.error();
-    if (text->size() < 16) return Error(ErrorKind::invalid, path + ": too short for a token; remove it to get a new one");
+    if (text->size() < 16)
+        return Error(ErrorKind::invalid, path + ": too short for a token; remove it to get a new one");
     return Secret(std::move(*text));
 }
 

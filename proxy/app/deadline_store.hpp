@@ -1,7 +1,12 @@
 #pragma once
 // A store whose commits answer in time. A commit that takes longer is answered as timed out, so nothing is sent on its
 // word; it still runs to its end, and what it did counts: an outcome that is recorded late is recorded, and a claim
-// that is recorded late is taken back, since its owner was told that there is none.
+// that is recorded late is taken back, since its owner was told that there is none. Until that is settled, readers of
+// this record wait, so that nobody acts on the middle of it.
+#include <atomic>
+#include <mutex>
+#include <set>
+
 #include "engine/ports/observer.hpp"
 #include "engine/ports/operation_store.hpp"
 #include "engine/ports/timers.hpp"
@@ -12,13 +17,20 @@ class DeadlineStore final : public OperationStore {
 public:
     // Everything outlives this. Callers run on io_contexts of one thread each.
     DeadlineStore(OperationStore& inner, Timers& timers, Observer& observer, Millis limit)
-        : inner_(inner), timers_(timers), observer_(observer), limit_(limit) {}
+        : inner_(inner),
+          timers_(timers),
+          observer_(observer),
+          limit_(limit) {}
 
     Task<Status> commit(Commit commit) override;
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
 
-    Task<Result<Loaded>> load(OperationKey key) override { return inner_.load(key); }
-    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override { return inner_.load_body(key, part); }
+    Task<Result<Loaded>> load(OperationKey key) override {
+        return late_count_.load(std::memory_order_acquire) == 0 ? inner_.load(key) : load_when_settled(key);
+    }
+    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override {
+        return inner_.load_body(key, part);
+    }
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner_.load_history(key); }
     Task<Result<ListPage>> list(ListQuery query) override { return inner_.list(std::move(query)); }
     Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override {
@@ -33,20 +45,27 @@ public:
 private:
     template <class T>
     struct Race;
-    struct Claim {
-        OperationKey key;
-        std::uint64_t version = 0;  // 0: no claim
+    struct Subject {
+        std::optional<OperationKey> key;  // none: no record
+        std::uint64_t claim_version = 0;  // 0: no claim
     };
     template <class T>
-    Task<Result<T>> within_limit(Task<Result<T>> work, Claim claim);
+    Task<Result<T>> within_limit(Task<Result<T>> work, Subject subject);
     template <class T>
-    Task<> run(std::shared_ptr<Race<T>> race, Task<Result<T>> work, Claim claim);
-    Task<> take_back(Claim claim);
+    Task<> run(std::shared_ptr<Race<T>> race, Task<Result<T>> work, Subject subject);
+    Task<> take_back(Subject subject);
+    Task<Result<Loaded>> load_when_settled(OperationKey key);
+    void mark_late(const OperationKey& key);
+    void settled(const OperationKey& key);
+    bool is_late(const OperationKey& key) const;
 
     OperationStore& inner_;
     Timers& timers_;
     Observer& observer_;
     Millis limit_;
+    std::atomic<std::size_t> late_count_{0};
+    mutable std::mutex mutex_;
+    std::multiset<OperationKey> late_;
 };
 
 }  // namespace opid

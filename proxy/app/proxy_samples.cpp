@@ -35,8 +35,7 @@ constexpr Named plain_counters[] = {
      &DataPlaneMetrics::upstream_connects},
     {"opid_upstream_connect_failures_total", "Connections that could not be made", true,
      &DataPlaneMetrics::upstream_connect_failures},
-    {"opid_upstream_reuses_total", "Requests on a connection that was there", true,
-     &DataPlaneMetrics::upstream_reuses},
+    {"opid_upstream_reuses_total", "Requests on a connection that was there", true, &DataPlaneMetrics::upstream_reuses},
     {"opid_upstream_retries_total", "Reads sent again after a stale connection", true,
      &DataPlaneMetrics::upstream_retries},
     {"opid_clients_gone_total", "Clients that left before their answer", true, &DataPlaneMetrics::clients_gone},
@@ -76,7 +75,8 @@ std::vector<MetricSample> data_plane_samples(const std::vector<const DataPlaneMe
         if (sum > 0) problems[std::string(traits(static_cast<ProblemKind>(kind)).slug)] += sum;
     }
     for (const auto& [slug, count] : problems) {
-        MetricSample made = sample("opid_problems_total", "Answers of opid's own outside the engine, by slug", true, count);
+        MetricSample made = sample("opid_problems_total", "Answers of opid's own outside the engine, by slug", true,
+                                   count);
         made.labels.emplace_back("slug", slug);
         samples.push_back(std::move(made));
     }
@@ -85,12 +85,15 @@ std::vector<MetricSample> data_plane_samples(const std::vector<const DataPlaneMe
 
 std::vector<MetricSample> store_samples(const StoreHealth& health) {
     std::vector<MetricSample> samples;
-    samples.push_back(sample("opid_store_commits_total", "Commits to the ledger", true, static_cast<double>(health.commits)));
+    samples.push_back(
+        sample("opid_store_commits_total", "Commits to the ledger", true, static_cast<double>(health.commits)));
     samples.push_back(sample("opid_store_syncs_total", "Syncs of the ledger", true, static_cast<double>(health.syncs)));
     samples.push_back(gauge("opid_store_writable", "1 while the ledger takes commits", health.writable ? 1 : 0));
     samples.push_back(gauge("opid_store_latched", "1 after a failed sync, until a restart", health.latched ? 1 : 0));
-    samples.push_back(gauge("opid_store_free_bytes", "Free space below the data folder", static_cast<double>(health.free_bytes)));
-    samples.push_back(gauge("opid_operations_open", "Operations that are not final", static_cast<double>(health.open_operations)));
+    samples.push_back(
+        gauge("opid_store_free_bytes", "Free space below the data folder", static_cast<double>(health.free_bytes)));
+    samples.push_back(
+        gauge("opid_operations_open", "Operations that are not final", static_cast<double>(health.open_operations)));
     return samples;
 }
 

@@ -45,6 +45,13 @@ export class Provider {
     await closed;
   }
 
+  // As new: an empty ledger, no key remembered, nothing scripted.
+  reset() {
+    Object.assign(this, { attempts: [], reads: [], ledger: [], onConflict() {} });
+    this.#memory.clear();
+    this.play();
+  }
+
   play(...steps) {
     this.#script = steps;
     this.#held = gate();

@@ -1,6 +1,6 @@
 // How each SDK is pointed at opid's reverse mode, given an operation ID, and made to write once.
 //
-// alone      what the fake provider's ledger shows when the SDK itself meets a lost answer, without opid
+// alone      what the fake provider's ledger shows when the SDK itself meets a lost answer, without opid; optional
 // profile    what its provider's profile says beside hosts and upstream, or the name of a shipped one
 // keyOf      where the provider honours a key: a lost answer then heals by itself
 // answer     the provider's answer to the write of this number
@@ -123,7 +123,7 @@ export const SDKS = {
     status: (error) => error.shown.statusCode ?? error.shown.status,
   },
   square: {
-    alone: 1,
+    // Not alone: after a failed fetch this SDK's timer would keep the process for a minute.
     profile: { hosts: ['connect.squareup.com'], key: { carrier: 'body:/idempotency_key', ...KEY } },
     keyOf: ({ body }) => JSON.parse(body).idempotency_key,
     answer: (number) => ({ body: { payment: { id: `pay-${number}`, status: 'COMPLETED' } } }),

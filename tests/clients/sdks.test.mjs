@@ -22,7 +22,8 @@ before(async () => {
     if (typeof sdk.profile === 'string') profiles[sdk.profile] = shippedProfile(sdk.profile, url);
     else profiles[name] = { upstream: url, ...sdk.profile };
   }
-  opid = await new Opid({ profiles }).start();
+  opid = new Opid({ profiles });
+  await opid.start();
 });
 
 after(async () => {
@@ -46,11 +47,9 @@ function assertShown(sdk, error, status, slug) {
 for (const [name, sdk] of Object.entries(SDKS)) {
   const at = sdk.provider ?? (typeof sdk.profile === 'string' ? sdk.profile : name);
   const write = (run, text) => sdk.write(opid.base(at), `${name}-${run}`, text);
-  const scene = (title, body) => test(`${name}: ${title}`, async () => {
+  const scene = (title, body) => test(`${name}: ${title}`, { timeout: 60_000 }, async () => {
     const provider = providers[at];
-    provider.play();
-    provider.attempts = [];
-    provider.ledger = [];
+    provider.reset();
     await body(provider);
   });
 

@@ -63,7 +63,7 @@ TEST_CASE("verify names what does not fit together", "[store][rocks]") {
     CHECK(report->problems[0].find("stored record") != std::string::npos);
 }
 
-TEST_CASE("a restored backup has to be acknowledged once", "[store][rocks]") {
+OPID_BACKUP_TEST("a restored backup has to be acknowledged once") {
     RocksFixture fixture;
     TemporaryFolder backups;
     const Operation before = new_operation("before");
@@ -103,7 +103,7 @@ TEST_CASE("a restored backup has to be acknowledged once", "[store][rocks]") {
     CHECK(stored(**again, after) == after);
 }
 
-TEST_CASE("backups run beside commits and build on each other", "[store][rocks]") {
+OPID_BACKUP_TEST("backups run beside commits and build on each other") {
     RocksFixture fixture;
     TemporaryFolder backups;
     for (int n = 0; n < 20; ++n) REQUIRE(word(put(fixture.store(), new_operation("a" + std::to_string(n)))) == "ok");

@@ -74,7 +74,8 @@ Task<void> work(OperationStore& store, std::string prefix, Acknowledged& acknowl
 
 Acknowledged work_until_cut(CutStore& disk, int tasks) {
     Acknowledged acknowledged;
-    boost::asio::io_context context(1);
+    LeasedContext lease;
+    boost::asio::io_context& context = *lease;
     for (int task = 0; task < tasks; ++task) {
         boost::asio::co_spawn(context, work(disk.store(), std::to_string(task) + "-", acknowledged),
                               [](std::exception_ptr failed) { if (failed) std::abort(); });
@@ -213,7 +214,8 @@ TEST_CASE("a full queue refuses claims but not outcomes", "[store][rocks]") {
         changed.wait(lock, [&] { return released; });
         return rocksdb::IOStatus::OK();
     };
-    boost::asio::io_context context(1);
+    LeasedContext lease;
+    boost::asio::io_context& context = *lease;
     std::vector<std::string> results(7);
     const auto begin = [&](std::size_t at, const Operation& operation) {
         boost::asio::co_spawn(context, disk.store().commit(commit_of(operation)),

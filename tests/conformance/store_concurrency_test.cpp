@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("many io_contexts commit at once and each resumes at home", "
     std::atomic<int> good{0};
     std::atomic<int> strays{0};
     on_threads(contexts, [&](int i) {
-        boost::asio::io_context context(1);
+        LeasedContext lease;
+        boost::asio::io_context& context = *lease;
         for (int task = 0; task < tasks; ++task) {
             const std::string prefix = std::to_string(i) + "-" + std::to_string(task) + "-";
             Task<void> work =

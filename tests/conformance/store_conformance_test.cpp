@@ -200,7 +200,9 @@ TEMPLATE_TEST_CASE("due operations come oldest date first", "[store]", BOTH_STOR
     add("no date", NextStepKind::review, 0);
     const auto ids = [&](std::int64_t until, std::size_t limit) {
         std::string out;
-        for (const Operation& operation : *run(fixture.store().due(at_ms(until), limit))) out += operation.id + " ";
+        const Result<std::vector<Operation>> due = run(fixture.store().due(at_ms(until), limit));
+        REQUIRE(due);
+        for (const Operation& operation : *due) out += operation.id + " ";
         return out;
     };
     CHECK(ids(99, 10) == "");

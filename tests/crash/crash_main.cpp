@@ -16,9 +16,8 @@ int main(int argc, char** argv) {
     }
     const char* fault_file = std::getenv("OPID_STORE_FAULT_FILE");
     ApplicationHooks hooks;
-    hooks.wrap_store = [file = std::string(fault_file == nullptr ? "" : fault_file)](OperationStore& inner, Timers& timers) {
-        return test::faulty_store(inner, timers, file);
-    };
+    hooks.wrap_store = [file = std::string(fault_file == nullptr ? "" : fault_file)](
+                           OperationStore& inner, Timers& timers) { return test::faulty_store(inner, timers, file); };
     hooks.wrap_upstream = test::crashing_upstream;
     hooks.wrap_handler = test::crashing_handler;
     try {

@@ -13,7 +13,7 @@ namespace opid::test {
 namespace {
 
 // In the order of one write's life.
-constexpr std::array<std::string_view, 7> points{"before-claim-commit", "after-claim-commit",   "before-send",
+constexpr std::array<std::string_view, 7> points{"before-claim-commit", "after-claim-commit",    "before-send",
                                                  "after-send",          "before-outcome-commit", "after-outcome-commit",
                                                  "before-answer"};
 

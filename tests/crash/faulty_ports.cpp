@@ -14,7 +14,9 @@ constexpr Millis look_again{20};
 class FaultyStore final : public OperationStore {
 public:
     FaultyStore(OperationStore& inner, Timers& timers, std::string fault_file)
-        : inner_(inner), timers_(timers), fault_file_(std::move(fault_file)) {}
+        : inner_(inner),
+          timers_(timers),
+          fault_file_(std::move(fault_file)) {}
 
     Task<Status> commit(Commit commit) override {
         while (fault() == "hangs") co_await timers_.sleep_for(look_again);
@@ -28,13 +30,15 @@ public:
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override {
         while (fault() == "hangs") co_await timers_.sleep_for(look_again);
         if (fault() == "down") co_return Error(ErrorKind::unavailable, "the fault file says down");
-        Result<std::string> id =
-            co_await inner_.allocate_step(std::move(tenant), std::move(step), std::move(proposed_id));
+        Result<std::string> id = co_await inner_.allocate_step(std::move(tenant), std::move(step),
+                                                               std::move(proposed_id));
         co_return id;
     }
 
     Task<Result<Loaded>> load(OperationKey key) override { return inner_.load(key); }
-    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override { return inner_.load_body(key, part); }
+    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override {
+        return inner_.load_body(key, part);
+    }
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner_.load_history(key); }
     Task<Result<ListPage>> list(ListQuery query) override { return inner_.list(std::move(query)); }
     Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override {

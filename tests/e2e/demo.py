@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -89,7 +90,7 @@ class TicketHandler(http.server.BaseHTTPRequestHandler):
 
 
 class Opid:
-    """The real opid with the profile of `./dev demo`, pointed at the provider. stop and start keep its data."""
+    """The real opid with the profile of `./dev demo`, pointed at the provider. kill and start keep its data."""
 
     def __init__(self, binary, provider):
         self.binary = binary
@@ -100,7 +101,6 @@ class Opid:
         self.config = self.folder / "opid.yaml"
         self.config.write_text("listen: {proxy: 127.0.0.1:0, admin: 127.0.0.1:0}\n"
                                f"data: {self.folder}/data\npolicies: [{self.folder}/policies]\n")
-        self.start()
 
     def start(self):
         with open(self.folder / "log", "ab") as log:
@@ -194,12 +194,16 @@ class Scene:
         slug = answer.headers.get("Opid-Problem")
         if slug:
             say("opid", f"{answer.status} {slug}", "yellow")
-            say("", body["detail"])
+            for line in textwrap.wrap(body["detail"], 96):
+                say("", line)
             return
         status = answer.headers.get("Operation-Status")
-        facts = [f"{answer.status}, ticket {body.get('id')}"] + ([f"operation {status}"] if status else [])
+        facts = [f"{answer.status}, ticket {body.get('id') or body.get('provider_ref')}"]
+        if status:
+            facts.append(f"operation {status}")
         if answer.headers.get("Idempotent-Replayed") == "true":
-            facts.append("replayed from opid's record")
+            by = answer.headers.get("Operation-Recovered")
+            facts.append("replayed from opid's record" + (f", on the {by}'s word" if by == "operator" else ""))
         say("opid" if status else "provider", "; ".join(facts), "green")
 
     def expect(self, what, seen, *wanted):
@@ -209,7 +213,8 @@ class Scene:
     def count(self, wanted):
         rows = self.provider.ledger
         tickets = "1 ticket" if len(rows) == 1 else f"{len(rows)} tickets"
-        say("ledger", f"{tickets} after {self.provider.requests} requests: {', '.join(rows)}",
+        requests = "1 request" if self.provider.requests == 1 else f"{self.provider.requests} requests"
+        say("ledger", f"{tickets} after {requests}: {', '.join(rows)}",
             "green" if len(rows) == 1 else "red")
         self.expect("tickets in the ledger", len(rows), wanted)
 
@@ -281,6 +286,7 @@ def play(binary):
             opid = Opid(binary, provider) if guarded else None
             if opid:
                 stack.callback(opid.close)
+                opid.start()
             story(Scene(provider, opid))
 
 

@@ -211,6 +211,7 @@ Relay::Step Relay::lost(std::string_view what) {
 Task<Relay::Step> Relay::read_head() {
     if (s_.up.capacity() == 0) s_.up = shard_.buffers.take_small();
     s_.progress = {};
+    bool look = upstream_.is_tls() || !whole_;  // a plain socket has no answer yet: looking would be a call in vain
     for (;;) {
         if (!s_.up.empty()) {
             const http::HeadParse parse = http::parse_response_head(s_.up.view(), shard_.shared.options.limits.head,
@@ -226,7 +227,9 @@ Task<Relay::Step> Relay::read_head() {
             }
             if (s_.up.room_size() == 0) shard_.buffers.grow(s_.up);
         }
-        const Io io = upstream_.read_now(s_.up.room(), s_.up.room_size());
+        Io io{Io::State::want_read, 0, {}};
+        if (look) io = upstream_.read_now(s_.up.room(), s_.up.room_size());
+        look = true;
         if (io.state == Io::State::done) {
             s_.up.commit(io.bytes);
             continue;

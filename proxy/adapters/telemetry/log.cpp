@@ -69,11 +69,10 @@ spdlog::level::level_enum level_of(LogSeverity severity) {
 }  // namespace
 
 struct Log::Output {
-    explicit Output(const LogOptions& options)
-        : logger("opid", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+    explicit Output(const LogOptions& options) : logger("opid", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
         constexpr auto utc = spdlog::pattern_time_type::utc;
-        const std::string pattern =
-            options.json ? "{\"time\":\"%Y-%m-%dT%H:%M:%S.%eZ\",%v}" : "%Y-%m-%dT%H:%M:%S.%eZ %v";
+        const std::string pattern = options.json ? "{\"time\":\"%Y-%m-%dT%H:%M:%S.%eZ\",%v}"
+                                                 : "%Y-%m-%dT%H:%M:%S.%eZ %v";
         logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, utc));
         logger.set_level(spdlog::level::debug);
         logger.flush_on(spdlog::level::info);

@@ -33,7 +33,7 @@ public:
     Log& operator=(const Log&) = delete;
 
     bool wants(LogSeverity severity) const noexcept { return severity >= options_.least; }
-    // `event` is a fixed word of ours ("started", "operation_moved"). Never throws: a line that can't be written is lost.
+    // `event` is a fixed word of ours ("started"). Never throws: a line that can't be written is lost.
     void write(LogSeverity severity, std::string_view event, std::initializer_list<LogField> fields) noexcept;
     void flush() noexcept;
 

@@ -74,8 +74,11 @@ std::vector<MetricSample> Metrics::own_samples() const {
         for (const OperationStatus to : all_statuses) {
             const double value = as_double(transitions_[index_of(from)][index_of(to)]);
             if (value == 0) continue;
-            samples.push_back({"opid_operation_transitions_total", "Durable transitions of operations", true,
-                               {{"from", std::string(to_word(from))}, {"to", std::string(to_word(to))}}, value});
+            samples.push_back({"opid_operation_transitions_total",
+                               "Durable transitions of operations",
+                               true,
+                               {{"from", std::string(to_word(from))}, {"to", std::string(to_word(to))}},
+                               value});
         }
     }
     const std::string answers = "opid_answers_total";

@@ -84,7 +84,8 @@ Task<AdminReply> AdminApi::handle(const AdminRequest& request) {
                                 "pages are refused.");
     }
     const std::optional<AdminTarget> target = parse_admin_target(request.target);
-    if (!target) co_return problem_reply(400, "invalid", "The target is malformed", "The path or query has a broken %-escape.");
+    if (!target)
+        co_return problem_reply(400, "invalid", "The target is malformed", "The path or query has a broken %-escape.");
     const Route* found = nullptr;
     std::string id;
     std::string allowed;
@@ -98,7 +99,8 @@ Task<AdminReply> AdminApi::handle(const AdminRequest& request) {
         const AdminIdentity* identity = authenticate(request.authorization, parts_.identities);
         if (identity == nullptr) co_return refuse_token();
         if (found == nullptr && !allowed.empty()) co_return refuse_method(allowed);
-        if (found == nullptr) co_return problem_reply(404, "not-found", "No such path", "See /openapi.json for the paths.");
+        if (found == nullptr)
+            co_return problem_reply(404, "not-found", "No such path", "See /openapi.json for the paths.");
         if (identity->role < found->role) co_return refuse_role(identity->role, found->role);
         const Call call{request, *target, std::move(id), identity->name};
         AdminReply reply = co_await (this->*found->handler)(call);
@@ -114,8 +116,8 @@ Task<std::optional<Operation>> AdminApi::find_one(const Call& call, AdminReply& 
     query.id = call.id;
     query.tenant = std::string(call.target.value("tenant"));
     query.provider = std::string(call.target.value("provider"));
-    Result<FoundOperations> found =
-        co_await find_operations(parts_.store, std::move(query), parts_.tenants, parts_.profiles.current());
+    Result<FoundOperations> found = co_await find_operations(parts_.store, std::move(query), parts_.tenants,
+                                                             parts_.profiles.current());
     if (!found) {
         refusal = error_reply(found.error());
         co_return std::nullopt;

@@ -16,7 +16,7 @@ std::string_view to_word(Role role);
 struct AdminIdentity {
     std::string name;  // the actor in histories
     Role role = Role::viewer;
-    Digest token{};    // SHA-256 of it
+    Digest token{};  // SHA-256 of it
 };
 
 // The identity whose token the Authorization value carries (RFC 6750: "Bearer TOKEN"). Looks at every identity,

@@ -19,7 +19,11 @@ std::optional<Millis> duration_from(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
     constexpr std::int64_t day = 86400;
-    const std::int64_t seconds = unit == "s" || unit.empty() ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? day : 0;
+    const std::int64_t seconds = unit == "s" || unit.empty() ? 1
+                                 : unit == "m"               ? 60
+                                 : unit == "h"               ? 3600
+                                 : unit == "d"               ? day
+                                                             : 0;
     if (error != std::errc() || seconds == 0 || count < 1 || count > 400 * day / seconds) return std::nullopt;
     return Millis{count * seconds * 1000};
 }
@@ -59,9 +63,8 @@ Result<std::optional<std::string>> AdminFields::text(std::string_view name, std:
     const Member* member = find(name);
     if (member == nullptr) return std::optional<std::string>();
     if (member->kind != JsonKind::string) return invalid(fmt::format("'{}' has to be a string", name));
-    const bool plain = std::none_of(member->text.begin(), member->text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    const bool plain = std::none_of(member->text.begin(), member->text.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     const bool blank = member->text.find_first_not_of(' ') == std::string::npos;
     if (blank || member->text.size() > bytes_max || !plain) {
         return invalid(fmt::format("'{}' has to have 1 to {} bytes without control characters", name, bytes_max));
@@ -80,7 +83,8 @@ Result<Millis> AdminFields::needed_duration(std::string_view name) const {
     const Member* member = find(name);
     if (member == nullptr) return invalid(fmt::format("'{}' is missing", name));
     const bool fits = member->kind == JsonKind::string || member->kind == JsonKind::number;
-    const auto duration = fits ? duration_from(member->kind == JsonKind::string ? member->text : member->raw) : std::nullopt;
+    const auto duration = fits ? duration_from(member->kind == JsonKind::string ? member->text : member->raw)
+                               : std::nullopt;
     if (!duration) return invalid(fmt::format("'{}' has to be a duration such as \"15m\", or whole seconds", name));
     return *duration;
 }

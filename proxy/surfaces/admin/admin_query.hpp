@@ -9,8 +9,8 @@
 namespace opid {
 
 struct AdminTarget {
-    std::string path;                                       // raw
-    std::vector<std::string> segments;                      // decoded, one for each part between slashes
+    std::string path;                                        // raw
+    std::vector<std::string> segments;                       // decoded, one for each part between slashes
     std::vector<std::pair<std::string, std::string>> query;  // decoded; "+" is a blank
 
     std::string_view value(std::string_view name) const;  // of the first of that name; empty: none

@@ -41,14 +41,16 @@ AdminReply problem_reply(int status, std::string_view slug, std::string_view tit
     json += ",\"status\":" + std::to_string(status);
     json += ",\"detail\":" + json_text(detail);
     for (const auto& [name, raw] : members) json += "," + json_text(name) + ":" + raw;
-    json += ",\"error\":{\"type\":\"opid_error\",\"code\":" + json_text(slug) + ",\"message\":" + json_text(detail) + "}";
+    json += ",\"error\":{\"type\":\"opid_error\",\"code\":" + json_text(slug) + ",\"message\":" + json_text(detail) +
+            "}";
     json += ",\"message\":" + json_text(detail) + "}";
     return reply;
 }
 
 AdminReply error_reply(const Error& error) {
     switch (error.kind()) {
-        case ErrorKind::invalid: return problem_reply(409, "wrong-status", "The status does not allow this", error.what());
+        case ErrorKind::invalid:
+            return problem_reply(409, "wrong-status", "The status does not allow this", error.what());
         case ErrorKind::not_found: return problem_reply(404, "not-found", "No such operation", error.what());
         case ErrorKind::conflict: {
             AdminReply reply = problem_reply(409, "conflict", "Somebody else was first", error.what());
@@ -59,8 +61,8 @@ AdminReply error_reply(const Error& error) {
         case ErrorKind::unavailable:
         case ErrorKind::indeterminate:
         case ErrorKind::timeout: {
-            AdminReply reply =
-                problem_reply(503, "store-unavailable", "The ledger can't be read or written", error.what());
+            AdminReply reply = problem_reply(503, "store-unavailable", "The ledger can't be read or written",
+                                             error.what());
             reply.fields.emplace_back("Retry-After", "1");
             return reply;
         }

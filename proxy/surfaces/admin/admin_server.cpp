@@ -75,7 +75,10 @@ std::string event_text(const FeedBatch& batch) {
 
 struct AdminServer::State {
     State(AdminServerOptions given, AdminApi& api_given, EventFeed& events_given, Timers& timers_given)
-        : options(std::move(given)), api(api_given), events(events_given), timers(timers_given) {}
+        : options(std::move(given)),
+          api(api_given),
+          events(events_given),
+          timers(timers_given) {}
 
     Task<> accept_loop();
     Task<> serve(Stream stream);
@@ -137,7 +140,8 @@ Task<bool> AdminServer::State::exchange(Stream& stream, beast::flat_buffer& buff
         co_await refuse(stream, std::move(reply));
         co_return false;
     }
-    const bool malformed = error && error.category() == beast::http::make_error_code(beast::http::error::bad_method).category();
+    const bool malformed = error &&
+                           error.category() == beast::http::make_error_code(beast::http::error::bad_method).category();
     if (malformed && error != beast::http::error::end_of_stream && error != beast::http::error::partial_message) {
         AdminReply reply = problem_reply(400, "bad-request", "The request is malformed", "This is not HTTP/1.1.");
         co_await refuse(stream, std::move(reply));
@@ -183,8 +187,9 @@ Task<> AdminServer::State::refuse(Stream& stream, AdminReply reply) {
 Task<> AdminServer::State::send_events(Stream& stream, const AdminReply& reply) {
     const Count count(event_clients);
     std::uint64_t seen = *reply.events_after;
-    std::string out = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-                      "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nretry: 2000\n\n";
+    std::string out =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+        "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nretry: 2000\n\n";
     for (;;) {
         stream.expires_after(options.request_timeout);
         auto [error, bytes] = co_await asio::async_write(stream, asio::buffer(out), quietly);

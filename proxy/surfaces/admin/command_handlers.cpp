@@ -2,9 +2,9 @@
 #include <array>
 
 #include "base/encoding.hpp"
-#include "core/identity/operation_id.hpp"
 #include "core/answer/replay_fields.hpp"
 #include "core/http/fields.hpp"
+#include "core/identity/operation_id.hpp"
 #include "surfaces/admin/admin_api.hpp"
 #include "surfaces/admin/admin_fields.hpp"
 
@@ -97,8 +97,8 @@ Result<Resolved> resolved_from(const AdminFields& fields, const std::string& act
 }  // namespace
 
 Task<AdminReply> AdminApi::create_operation(const Call& call) {
-    static constexpr std::array<std::string_view, 9> known{"tenant", "step", "provider", "method", "url", "headers",
-                                                           "body", "operation_id", "rule"};
+    static constexpr std::array<std::string_view, 9> known{"tenant",  "step", "provider",     "method", "url",
+                                                           "headers", "body", "operation_id", "rule"};
     const Result<AdminFields> fields = AdminFields::parse(call.request.body, known);
     if (!fields) co_return bad_body(fields.error());
     const Result<std::optional<std::string>> step = fields->text("step", operation_id_chars_max);
@@ -109,7 +109,9 @@ Task<AdminReply> AdminApi::create_operation(const Call& call) {
                                 "recorded by the first request that carries its operation ID.");
     }
     const Result<OperationId> checked = operation_id_from_text(**step);
-    if (!checked) co_return problem_reply(400, "invalid", "The step is not usable", "A step has 1 to 255 visible ASCII characters.");
+    if (!checked)
+        co_return problem_reply(400, "invalid", "The step is not usable",
+                                "A step has 1 to 255 visible ASCII characters.");
     const Result<std::optional<std::string>> named = fields->text("tenant");
     if (!named) co_return bad_body(named.error());
     const std::string tenant = named->value_or(parts_.tenants.front());
@@ -201,9 +203,10 @@ Task<AdminReply> AdminApi::recover(const Call& call) {
     const std::optional<Operation> operation = co_await find_one(call, refusal);
     if (!operation) co_return refusal;
     if (!parts_.recover) {
-        co_return problem_reply(501, "not-implemented", "opid does not run this ladder by itself",
-                                "Retry the same request with the SAME operation ID: the ladder runs inside it. Or settle "
-                                "the operation by hand with a resolution.");
+        co_return problem_reply(
+            501, "not-implemented", "opid does not run this ladder by itself",
+            "Retry the same request with the SAME operation ID: the ladder runs inside it. Or settle "
+            "the operation by hand with a resolution.");
     }
     Result<Operation> moved = co_await parts_.recover(operation->key, call.actor);
     if (!moved) co_return error_reply(moved.error());

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t page_max = 500;
 
-AdminReply bad_query(std::string_view detail) { return problem_reply(400, "invalid", "The query is not usable", detail); }
+AdminReply bad_query(std::string_view detail) {
+    return problem_reply(400, "invalid", "The query is not usable", detail);
+}
 
 std::optional<std::int64_t> number_from(std::string_view text) {
     std::int64_t number = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// An operation by its ID alone: records are keyed by a digest of tenant, scope and ID, so every key that the ID may have
-// is tried, and the list's own filter where none fits.
+// An operation by its ID alone: records are keyed by a digest of tenant, scope and ID, so every key that the ID may
+// have is tried, and the list's own filter where none fits.
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +18,7 @@ struct OperationQuery {
 };
 
 struct FoundOperations {
-    std::vector<Operation> operations;  // more than one: the ID alone is not unique
+    std::vector<Operation> operations;                          // more than one: the ID alone is not unique
     std::vector<std::pair<std::string, Tombstone>> tombstones;  // tenant, what is left
 };
 

@@ -98,7 +98,9 @@ Task<AdminReply> AdminApi::backup(const Call& call) {
     if (!fields) co_return problem_reply(400, "invalid", "The body is not usable", fields.error().what());
     Result<std::string> folder = fields->needed_text("folder", 4096);
     if (!folder) co_return problem_reply(400, "invalid", "The body is not usable", folder.error().what());
-    if (folder->front() != '/') co_return problem_reply(400, "invalid", "The body is not usable", "'folder' has to be an absolute path on opid's machine.");
+    if (folder->front() != '/')
+        co_return problem_reply(400, "invalid", "The body is not usable",
+                                "'folder' has to be an absolute path on opid's machine.");
     const Result<std::string> told = co_await parts_.host.backup(std::move(*folder));
     if (!told) co_return error_reply(told.error());
     co_return json_reply("{\"result\":" + json_text(*told) + "}");

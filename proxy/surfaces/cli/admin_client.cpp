@@ -117,20 +117,6 @@ Error unreachable(const std::string& address, const beast::error_code& error) {
 
 }  // namespace
 
-std::string percent_encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                           c == '.' || c == '_' || c == '~';
-        if (plain) {
-            out += c;
-        } else {
-            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return out;
-}
-
 Result<AdminAnswer> AdminClient::call(std::string_view method, const std::string& target, std::string body) const {
     Conversation conversation(address_);
     beast::error_code error = conversation.connect();

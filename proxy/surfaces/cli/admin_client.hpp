@@ -31,6 +31,4 @@ private:
     Secret token_;
 };
 
-std::string percent_encoded(std::string_view text);  // everything but unreserved characters
-
 }  // namespace opid

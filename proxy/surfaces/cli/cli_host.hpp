@@ -13,7 +13,7 @@ namespace opid {
 
 // Exit codes of every command; `opid --help` tells them.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_problem = 1;      // a problem was found, or the request was refused
+inline constexpr int exit_problem = 1;  // a problem was found, or the request was refused
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_unavailable = 3;  // not part of this build
 inline constexpr int exit_no_proxy = 4;     // no running opid could be reached

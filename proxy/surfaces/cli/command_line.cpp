@@ -32,6 +32,11 @@ std::optional<std::string> file_text(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
+int not_available(const std::string& name, std::ostream& err) {
+    err << "opid: `" << name << "` is not available in this build\n";
+    return exit_unavailable;
+}
+
 // The options, filled while CLI11 parses, and the command that was chosen.
 class CommandLine {
 public:
@@ -44,7 +49,6 @@ public:
         add_policy();
         add_store();
         add_tenant();
-        add_absent();
     }
 
     int run(int argc, const char* const* argv) {
@@ -167,9 +171,8 @@ private:
         CLI::App* group = sub(app_, "store", "The embedded store", {});
         group->require_subcommand(1);
         CLI::App* verify = sub(*group, "verify", "Check every record; opid must not be running", [this] {
-            return with_settings([this](const CliSettings& found) {
-                return store_verify(host_, found.data, json_, out_, err_);
-            });
+            return with_settings(
+                [this](const CliSettings& found) { return store_verify(host_, found.data, json_, out_, err_); });
         });
         add_files(*verify);
         verify->add_flag("--json", json_, "JSON in place of text");
@@ -196,27 +199,16 @@ private:
     void add_tenant() {
         CLI::App* group = sub(app_, "tenant", "Tenants", {});
         group->require_subcommand(1);
-        CLI::App* add = sub(*group, "add", "Make a token and print the line for the configuration", [this] {
-            return add_tenant_line();
-        });
+        CLI::App* add = sub(*group, "add", "Make a token and print the line for the configuration",
+                            [this] { return add_tenant_line(); });
         add->add_option("NAME", tenant_)->required();
     }
 
-    // Words of the contract that this build can't carry out: they answer, but help doesn't promise them.
-    void add_absent() {
-        for (const char* name : {"run", "env", "doctor", "ca"}) absent(app_, name);
-    }
     void absent(CLI::App& parent, const std::string& name) {
         CLI::App* made = parent.add_subcommand(name, "");
-        made->group("");
+        made->group("");  // help doesn't promise it
         made->allow_extras();
-        made->prefix_command();
-        made->callback([this, name] {
-            command_ = [this, name] {
-                err_ << "opid: `" << name << "` is not available in this build\n";
-                return exit_unavailable;
-            };
-        });
+        made->callback([this, name] { command_ = [this, name] { return not_available(name, err_); }; });
     }
 
     template <class Work>
@@ -277,7 +269,8 @@ private:
             }
             variable += plain ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
         }
-        out_ << "token: " << host_.fresh_token() << "\n\nIts owner sends it as `Proxy-Authorization: Bearer TOKEN`. Put it "
+        out_ << "token: " << host_.fresh_token()
+             << "\n\nIts owner sends it as `Proxy-Authorization: Bearer TOKEN`. Put it "
              << "into the environment of opid as " << variable << "\nand add to `tenants:` in the configuration:\n"
              << "  - {name: " << tenant_ << ", tokens: [env:" << variable << "]}\n";
         return exit_ok;
@@ -305,6 +298,11 @@ private:
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv, CliHost& host, std::ostream& out, std::ostream& err) {
+    // Known words that this build can't carry out: they answer, but help doesn't promise them.
+    const std::string first = argc > 1 ? argv[1] : "";
+    for (const char* name : {"run", "env", "doctor", "ca"}) {
+        if (first == name) return not_available(first, err);
+    }
     return CommandLine(host, out, err).run(argc, argv);
 }
 

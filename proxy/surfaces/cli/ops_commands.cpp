@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "core/identity/form_fields.hpp"
 #include "core/identity/json_reader.hpp"
 #include "surfaces/cli/cli_host.hpp"
 #include "surfaces/cli/cli_output.hpp"
@@ -64,9 +65,11 @@ void print_attempts(std::ostream& out, const json::object& operation) {
         if (!value.is_object()) continue;
         const json::object& attempt = value.as_object();
         const json::value* evidence = attempt.if_contains("evidence");
-        const json::object known = evidence != nullptr && evidence->is_object() ? evidence->as_object() : json::object();
+        const json::object known = evidence != nullptr && evidence->is_object() ? evidence->as_object()
+                                                                                : json::object();
         table.add({cell(attempt, "id"), cell(attempt, "kind"), cell(attempt, "started"), cell(attempt, "ended"),
-                   cell(attempt, "http_status"), cell(attempt, "verdict"), cell(known, "stage"), cell(known, "failure")});
+                   cell(attempt, "http_status"), cell(attempt, "verdict"), cell(known, "stage"),
+                   cell(known, "failure")});
     }
     out << "\n";
     table.print(out);
@@ -102,7 +105,8 @@ int OpsCommands::list(const OpsOptions& options) {
     std::string cursor;
     json::array all;
     do {
-        const auto body = get(list_target(options, cursor, std::min<std::size_t>(500, options.limit - all.size())), exit_code);
+        const auto body = get(list_target(options, cursor, std::min<std::size_t>(500, options.limit - all.size())),
+                              exit_code);
         if (!body) return exit_code;
         json::object page = object_from(*body);
         if (json::value* operations = page.if_contains("operations"); operations != nullptr && operations->is_array()) {
@@ -116,8 +120,9 @@ int OpsCommands::list(const OpsOptions& options) {
     }
     for (const json::value& value : all) {
         const json::object& operation = value.as_object();
-        table.add({cell(operation, "id"), cell(operation, "tenant"), cell(operation, "provider"), cell(operation, "rule"),
-                   cell(operation, "status"), cell(operation, "sends"), cell(operation, "updated")});
+        table.add({cell(operation, "id"), cell(operation, "tenant"), cell(operation, "provider"),
+                   cell(operation, "rule"), cell(operation, "status"), cell(operation, "sends"),
+                   cell(operation, "updated")});
     }
     table.print(out_);
     if (!cursor.empty()) out_ << "… more: raise --limit\n";
@@ -168,9 +173,9 @@ int OpsCommands::watch(const OpsOptions& options) {
         if (options.json) {
             out_ << data << std::endl;
         } else if (cell(event, "kind") == "operation") {
-            out_ << printable(fmt::format("{}  {}  {}  {} -> {}  ({} by {})", cell(event, "at"), cell(event, "operation_id"),
-                                          cell(event, "provider"), cell(event, "from"), cell(event, "to"),
-                                          cell(event, "what"), cell(event, "actor")))
+            out_ << printable(fmt::format("{}  {}  {}  {} -> {}  ({} by {})", cell(event, "at"),
+                                          cell(event, "operation_id"), cell(event, "provider"), cell(event, "from"),
+                                          cell(event, "to"), cell(event, "what"), cell(event, "actor")))
                  << std::endl;
         } else {
             out_ << printable(fmt::format("trouble: {}: {}", cell(event, "where"), cell(event, "what"))) << std::endl;

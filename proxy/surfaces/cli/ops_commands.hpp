@@ -28,7 +28,9 @@ struct OpsOptions {
 class OpsCommands {
 public:
     OpsCommands(const AdminClient& client, std::ostream& out, std::ostream& err)
-        : client_(client), out_(out), err_(err) {}
+        : client_(client),
+          out_(out),
+          err_(err) {}
 
     // Exit codes.
     int list(const OpsOptions& options);

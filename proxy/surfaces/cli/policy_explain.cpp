@@ -54,7 +54,8 @@ http::OwnedFields fields_from(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
         const auto colon = line.find(':');
         if (colon == std::string::npos) continue;
-        fields.add(trim_blank(std::string_view(line).substr(0, colon)), trim_blank(std::string_view(line).substr(colon + 1)));
+        fields.add(trim_blank(std::string_view(line).substr(0, colon)),
+                   trim_blank(std::string_view(line).substr(colon + 1)));
     }
     return fields;
 }
@@ -124,7 +125,8 @@ void print_text(std::ostream& out, const json::object& result) {
         if (value.is_array()) {
             out << "\n";
             for (const json::value& item : value.as_array()) {
-                out << "  - " << printable(item.is_string() ? std::string(item.as_string()) : json::serialize(item)) << "\n";
+                out << "  - " << printable(item.is_string() ? std::string(item.as_string()) : json::serialize(item))
+                    << "\n";
             }
         } else if (value.is_string() && value.as_string().find('\n') != json::string::npos) {
             out << "\n";
