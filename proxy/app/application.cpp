@@ -57,14 +57,14 @@ Application::~Application() { close(); }
 int Application::run() {
     std::signal(SIGPIPE, SIG_IGN);
     if (!load()) return exit_refused;
-    using Stage = Status (Application::*)();
-    constexpr std::pair<Phase, Stage> stages[] = {{Phase::opening_store, &Application::open_store},
-                                                  {Phase::opening_store, &Application::build},
-                                                  {Phase::recovering, &Application::recover},
-                                                  {Phase::listening, &Application::listen}};
-    for (const auto& [phase, stage] : stages) {
+    using Part = Status (Application::*)();
+    constexpr std::pair<Phase, Part> parts[] = {{Phase::opening_store, &Application::open_store},
+                                                {Phase::opening_store, &Application::build},
+                                                {Phase::recovering, &Application::recover},
+                                                {Phase::listening, &Application::listen}};
+    for (const auto& [phase, part] : parts) {
         phase_ = phase;
-        const Status done = (this->*stage)();
+        const Status done = (this->*part)();
         if (!done) {
             err_ << "opid: " << done.error().what() << std::endl;
             close();

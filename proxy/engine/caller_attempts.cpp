@@ -99,7 +99,7 @@ Task<CallerPass::Told> CallerPass::attempts(Operation operation) {
         std::optional<Problem> refused = co_await claim(operation, key);
         if (refused) co_return tell(std::move(*refused), {});
 
-        StreamRelay relay(sink_, operation);
+        StreamRelay relay(sink_, operation, parts_.limits.kept_response);
         Exchange exchange = co_await parts_.upstream.send(*outbound, &relay);
         auto body = std::make_shared<const std::string>(exchange.response.body);
         InboundResponse response = head_of(exchange.response);
@@ -108,6 +108,10 @@ Task<CallerPass::Told> CallerPass::attempts(Operation operation) {
         const bool passed_on = passes_on(event, after);
         settle_next_step(after, plan(), now(), passed_on);
         const Status written = co_await ledger_.write(after);
+        if (relay.streamed()) {
+            const bool whole = written && std::holds_alternative<Answered>(event);
+            co_await relay.finish(whole);
+        }
         if (!written) {
             Problem problem = simple_problem(
                 ProblemKind::outcome_unknown,

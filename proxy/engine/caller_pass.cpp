@@ -54,7 +54,7 @@ Task<GuardedAnswer> CallerPass::run() {
 }
 
 Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held, Instant until) {
-    std::optional<Operation> other = table_.bound_to_another(held, draft_.digest);
+    std::optional<Operation> other = table_.bound_to_another(held, draft_);
     if (other) {
         const bool same = co_await same_request(*other);
         if (!same) {
@@ -209,7 +209,9 @@ Task<std::string> CallerPass::request_body_of(const Operation& operation) {
     co_return std::move(*bytes);
 }
 
+// Two providers may share an address; an ID that was used at one of them names nothing at the other.
 Task<bool> CallerPass::same_request(const Operation& operation) {
+    if (operation.provider != draft_.provider) co_return false;
     if (operation.digest == draft_.digest) co_return true;
     if (comparable(operation, write_)) co_return false;
     const std::string body = co_await request_body_of(operation);
@@ -221,6 +223,7 @@ Task<CallerPass::Told> CallerPass::mismatch(Operation operation) {
     const std::string body = co_await request_body_of(operation);
     const Intent original = recorded_intent(operation, body);
     std::vector<std::string> places = differences(original, write_.intent, write_.rule->intent, intent_limits());
+    if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
     Told told = tell(mismatch_problem(operation, std::move(places)), {});
     told.look_again = true;  // those who wait have payloads of their own
     co_return told;

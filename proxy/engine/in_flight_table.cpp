@@ -63,10 +63,11 @@ void InFlightTable::bind(const SlotPtr& slot, const Operation* operation) {
     slot->operation = operation;
 }
 
-std::optional<Operation> InFlightTable::bound_to_another(const SlotPtr& slot, const Digest& digest) {
+std::optional<Operation> InFlightTable::bound_to_another(const SlotPtr& slot, const Operation& mine) {
     const std::lock_guard lock(slot->mutex);
-    if (slot->operation == nullptr || slot->operation->digest == digest) return std::nullopt;
-    return *slot->operation;
+    const Operation* bound = slot->operation;
+    if (bound == nullptr || (bound->digest == mine.digest && bound->provider == mine.provider)) return std::nullopt;
+    return *bound;
 }
 
 bool InFlightTable::has_waiters(const SlotPtr& slot) {

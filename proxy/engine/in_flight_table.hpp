@@ -34,8 +34,9 @@ public:
     // Says what the holder works on, so that a caller with another payload need not wait to be told. The operation
     // stays where it is, unchanged, until release().
     void bind(const SlotPtr& slot, const Operation* operation);
-    // A copy of what is bound if its digest is another one; nothing where it is the same or not bound yet.
-    std::optional<Operation> bound_to_another(const SlotPtr& slot, const Digest& digest);
+    // A copy of what is bound if it differs from `mine` in digest or provider; nothing where it is the same or not
+    // bound yet.
+    std::optional<Operation> bound_to_another(const SlotPtr& slot, const Operation& mine);
     bool has_waiters(const SlotPtr& slot);
 
     // Ends the hold and wakes everybody with the outcome (null: look again). Once per hold.

@@ -4,8 +4,8 @@
 
 namespace opid {
 
-bool StreamRelay::wants(const InboundResponse& head, bool event_stream, bool length_known, std::uint64_t length) {
-    return inner_ != nullptr && inner_->wants(head, event_stream, length_known, length);
+bool StreamRelay::wants(const InboundResponse& head, bool event_stream, std::uint64_t length) {
+    return inner_ != nullptr && (length > kept_max_ || inner_->wants(head, event_stream, length));
 }
 
 Task<> StreamRelay::head(const InboundResponse& head) {

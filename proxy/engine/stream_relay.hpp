@@ -8,17 +8,21 @@ namespace opid {
 
 class StreamRelay final : public ResponseSink {
 public:
-    StreamRelay(ResponseSink* inner, const Operation& operation) : inner_(inner), operation_(operation) {}
-    bool wants(const InboundResponse& head, bool event_stream, bool length_known, std::uint64_t length) override;
+    // kept_max: an answer of more bytes is not kept, so it has to go out while it arrives.
+    StreamRelay(ResponseSink* inner, const Operation& operation, std::uint64_t kept_max)
+        : inner_(inner), operation_(operation), kept_max_(kept_max) {}
+    bool wants(const InboundResponse& head, bool event_stream, std::uint64_t length) override;
     Task<> head(const InboundResponse& head) override;
     Task<> data(std::string_view bytes) override;
     Task<> end() override;
     Task<> abort() override;
     bool streamed() const { return streamed_; }
+    Task<> finish(bool whole) { return whole ? end() : abort(); }
 
 private:
     ResponseSink* inner_;  // null: nothing is streamed
     const Operation& operation_;
+    std::uint64_t kept_max_;
     bool streamed_ = false;
 };
 

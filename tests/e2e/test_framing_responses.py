@@ -126,6 +126,7 @@ class Answers(ProxyCase):
                 _, r = self.get()
                 self.assertEqual(502, r.status, r)
                 self.assert_problem(r)
+        self.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         self.assert_alive()
 
     def test_nothing_but_a_close_is_502(self):

@@ -90,6 +90,7 @@ class Egress(unittest.TestCase):
 
     def test_private_and_metadata_addresses_are_refused(self):
         port = self.provider.port
+        before = self.provider.connections
         for host in ("127.0.0.1", "localhost", "localhost.", "127.1", "0x7f.0.0.1", "2130706433",
                      "0177.0.0.1", "0.0.0.0", "10.0.0.1",
                      "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "[::1]",
@@ -104,7 +105,7 @@ class Egress(unittest.TestCase):
                         r = self.opid.call("CONNECT", f"{host}:{port}", host=host)
                     self.assertIn(r.status, (400, 403, 502), r)
                     self.assertIsNotNone(r.problem)
-        self.assertEqual(0, self.provider.connections)
+        self.assertEqual(before, self.provider.connections)
 
     def test_fixed_addresses_and_profiles_are_allowed(self):
         self.assertEqual(200, self.opid.call("GET", "http://fixed.test/x", host="fixed.test").status)

@@ -8,8 +8,8 @@
 
 namespace opid {
 
-bool CallerSink::wants(const InboundResponse&, bool event_stream, bool length_known, std::uint64_t length) {
-    return event_stream || (length_known && length > shard_.shared.options.limits.stored_response);
+bool CallerSink::wants(const InboundResponse&, bool event_stream, std::uint64_t length) {
+    return event_stream || length > shard_.shared.options.limits.stored_response;
 }
 
 Task<> CallerSink::head(const InboundResponse& head) {

@@ -11,7 +11,7 @@ public:
     CallerSink(IoShard& shard, Stream& client, std::uint8_t minor, bool keep_alive)
         : shard_(shard), client_(client), minor_(minor), keep_(keep_alive) {}
 
-    bool wants(const InboundResponse& head, bool event_stream, bool length_known, std::uint64_t length) override;
+    bool wants(const InboundResponse& head, bool event_stream, std::uint64_t length) override;
     Task<> head(const InboundResponse& head) override;
     Task<> data(std::string_view bytes) override;
     Task<> end() override;

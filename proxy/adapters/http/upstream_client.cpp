@@ -114,10 +114,6 @@ Task<Exchange> UpstreamClient::Sending::run() {
         const bool answered = co_await read_head();
         if (answered) co_await read_body();
     }
-    if (streaming_) {
-        if (exchange_.answered) co_await sink_->end();
-        if (!exchange_.answered) co_await sink_->abort();
-    }
     if (exchange_.answered && written_ && in_.empty() && keep_ > Millis{0}) {
         pool_.give(origin_, std::move(stream_), generation_, keep_);
         stream_ = Stream();
@@ -273,11 +269,10 @@ Task<bool> UpstreamClient::Sending::take_head(std::size_t bytes) {
     }
     const bool events = is_event_stream(head_.fields);
     body_.start(head_.framing);
-    const bool length_known = head_.framing.kind == http::BodyKind::length || head_.framing.kind == http::BodyKind::none;
     const std::uint64_t length = head_.framing.length;
     in_.consume(bytes);
     final_ = true;
-    if (sink_ != nullptr && sink_->wants(response, events, length_known, length)) {
+    if (sink_ != nullptr && sink_->wants(response, events, length)) {
         streaming_ = true;
         co_await sink_->head(response);
     }
@@ -293,6 +288,12 @@ Task<bool> UpstreamClient::Sending::read_body() {
         if (piece.kind == BodyReader::Kind::data) {
             digest.update(piece.data);
             response.body_size += piece.data.size();
+            if (sink_ != nullptr && !streaming_ && sink_->wants(response, false, response.body_size)) {
+                // Longer than was announced, or not announced: what came so far goes first.
+                streaming_ = true;
+                co_await sink_->head(response);
+                co_await sink_->data(response.body);
+            }
             if (response.body_kept && response.body_size > request_.body_max) {
                 response.body_kept = false;
                 response.body = std::string();

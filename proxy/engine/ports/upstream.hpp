@@ -44,14 +44,16 @@ struct Exchange {
 };
 
 // Takes an answer while it arrives, for bodies that are streamed to the caller before they are stored. Calls come
-// in order head, data…, end or abort, on the executor of the send. A sink never fails towards the upstream: a
+// in order head, data…, end or abort, on the executor of the send. send() makes those up to the last data; end or
+// abort is called by whoever called send(), once the outcome is durable. A sink never fails towards the upstream: a
 // caller that left is the sink's own business.
 class ResponseSink {
 public:
     virtual ~ResponseSink() = default;
-    // Once, when the whole head is there: whether this answer is to be streamed at all. true: data() and then end()
-    // or abort() follow. false: nothing more is called.
-    virtual bool wants(const InboundResponse& head, bool event_stream, bool length_known, std::uint64_t length) = 0;
+    // Whether this answer is to be streamed from now on. Asked when the whole head is there, and again while the
+    // body grows: `length` is the announced length, or what came so far where that is more. Once true, head()
+    // follows with everything that came, and it is not asked again.
+    virtual bool wants(const InboundResponse& head, bool event_stream, std::uint64_t length) = 0;
     virtual Task<> head(const InboundResponse& head) = 0;
     virtual Task<> data(std::string_view bytes) = 0;
     virtual Task<> end() = 0;
