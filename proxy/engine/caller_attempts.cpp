@@ -30,8 +30,7 @@ InboundResponse head_of(const InboundResponse& response) {
 bool passes_on(const Event& event, const Operation& after) {
     const auto* answered = std::get_if<Answered>(&event);
     if (answered == nullptr) return false;
-    return is_final(after.status) || after.status == OperationStatus::prepared ||
-           answered->verdict == Verdict::unknown;
+    return is_final(after.status) || after.status == OperationStatus::prepared || answered->verdict == Verdict::unknown;
 }
 
 }  // namespace
@@ -128,8 +127,7 @@ Task<CallerPass::Told> CallerPass::attempts(Operation operation) {
         const bool may_go_on = !passed_on && !relay.streamed();
         const std::optional<Millis> pause = may_go_on ? pause_before_next(operation, *until) : std::nullopt;
         if (!pause) {
-            co_return settled(std::move(operation), std::move(response), std::move(body), passed_on,
-                              relay.streamed());
+            co_return settled(std::move(operation), std::move(response), std::move(body), passed_on, relay.streamed());
         }
         if (pause->count() > 0) co_await parts_.timers.sleep_for(*pause);
     }

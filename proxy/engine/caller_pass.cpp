@@ -63,8 +63,8 @@ Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held,
             co_return std::move(told.mine);
         }
     }
-    const InFlightTable::Waited waited =
-        co_await table_.wait(held, parts_.timers, until - now(), parts_.limits.waiters_per_operation);
+    const InFlightTable::Waited waited = co_await table_.wait(held, parts_.timers, until - now(),
+                                                              parts_.limits.waiters_per_operation);
     if (!waited.admitted) {
         const Problem problem = simple_problem(
             ProblemKind::overloaded,

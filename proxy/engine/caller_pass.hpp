@@ -50,8 +50,8 @@ private:
     Task<std::optional<Problem>> claim(Operation& operation, const std::string& key);
     Task<std::optional<Problem>> reserve_caller_key(const Operation& operation, const std::string& key);
     std::optional<Millis> pause_before_next(const Operation& operation, Instant until) const;
-    Told settled(Operation operation, InboundResponse response, std::shared_ptr<const std::string> body,
-                 bool passed_on, bool streamed);
+    Told settled(Operation operation, InboundResponse response, std::shared_ptr<const std::string> body, bool passed_on,
+                 bool streamed);
 
     Told tell(Problem problem, Operation operation);
     Told store_trouble(const Error& error);

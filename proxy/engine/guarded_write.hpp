@@ -19,10 +19,10 @@ struct GuardedWrite {
     const Rule* rule = nullptr;  // owned by profile
     PathCaptures captures;
     OperationId id;
-    bool native_key = false;     // the ID came from a native key: scoped by tenant and provider
-    Intent intent;               // body included: the bytes as received
-    std::string fields;          // forwardable request fields as "Name: value\r\n" lines, hop-by-hop and opid's own removed,
-                                 // without Host, Connection, framing, Expect
+    bool native_key = false;  // the ID came from a native key: scoped by tenant and provider
+    Intent intent;            // body included: the bytes as received
+    std::string fields;  // forwardable request fields as "Name: value\r\n" lines, hop-by-hop and opid's own removed,
+                         // without Host, Connection, framing, Expect
     std::vector<std::string> caller_keys;  // values at the key's carrier, for key.source: caller
     bool chunked = false;
     bool no_length = false;

@@ -42,9 +42,7 @@ std::size_t InFlightTable::KeyHash::operator()(const OperationKey& key) const no
     return hash;
 }
 
-InFlightTable::Shard& InFlightTable::shard_of(const OperationKey& key) {
-    return shards_[key.bytes.back() % shards];
-}
+InFlightTable::Shard& InFlightTable::shard_of(const OperationKey& key) { return shards_[key.bytes.back() % shards]; }
 
 InFlightTable::SlotPtr InFlightTable::try_hold(const OperationKey& key, SlotPtr& held) {
     Shard& shard = shard_of(key);
@@ -95,8 +93,7 @@ void InFlightTable::release(const SlotPtr& slot, std::shared_ptr<const SharedOut
     slot->waiters.clear();
 }
 
-Task<InFlightTable::Waited> InFlightTable::wait(SlotPtr slot, Timers& timers, Millis time,
-                                                std::size_t waiters_max) {
+Task<InFlightTable::Waited> InFlightTable::wait(SlotPtr slot, Timers& timers, Millis time, std::size_t waiters_max) {
     const Executor executor = co_await boost::asio::this_coro::executor;
     auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
     auto initiation = [slot, waiter, time, waiters_max, &timers](auto handler) {

@@ -18,7 +18,7 @@ namespace opid {
 
 // What the holder leaves to those who waited.
 struct SharedOutcome {
-    Operation operation;  // as it is now, its body at hand where it has a response
+    Operation operation;             // as it is now, its body at hand where it has a response
     std::optional<Problem> problem;  // what opid says itself; each waiter renders it in its own dialect
     std::optional<Answer> answer;    // the provider's answer to a running attempt; each waiter marks it as replayed
 };

@@ -57,7 +57,8 @@ Result<OutboundRequest> outbound_request(const GuardedWrite& write, std::string_
     std::string path = write.intent.path;
     std::string query = write.intent.query;
     if (!provider_key.empty()) {
-        auto change = place_key(write.rule->key.carrier, write.rule->key.wire_key(provider_key), carrier_view(write, request.body));
+        auto change = place_key(write.rule->key.carrier, write.rule->key.wire_key(provider_key),
+                                carrier_view(write, request.body));
         if (!change) return change.error();
         if (change->header) {
             request.fields = without_field(request.fields, change->header->first);

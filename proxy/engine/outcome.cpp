@@ -63,9 +63,7 @@ RecordedResponse recorded(InboundResponse& response) {
     return stored;
 }
 
-std::string_view key_advice() {
-    return "Retry the same request with the SAME operation ID; do not use a new one.";
-}
+std::string_view key_advice() { return "Retry the same request with the SAME operation ID; do not use a new one."; }
 
 }  // namespace
 
@@ -189,8 +187,8 @@ Problem answer_not_kept_problem(const Operation& operation) {
 }
 
 std::string operator_statement(const Operation& operation) {
-    std::string json = fmt::format("{{\"operation_id\":{},\"operation_status\":\"succeeded\",\"recovered\":\"operator\"",
-                                   quoted(operation.id));
+    std::string json = fmt::format(
+        "{{\"operation_id\":{},\"operation_status\":\"succeeded\",\"recovered\":\"operator\"", quoted(operation.id));
     if (!operation.provider_ref.empty()) json += ",\"provider_ref\":" + quoted(operation.provider_ref);
     return json + "}";
 }

@@ -10,7 +10,9 @@ class StreamRelay final : public ResponseSink {
 public:
     // kept_max: an answer of more bytes is not kept, so it has to go out while it arrives.
     StreamRelay(ResponseSink* inner, const Operation& operation, std::uint64_t kept_max)
-        : inner_(inner), operation_(operation), kept_max_(kept_max) {}
+        : inner_(inner),
+          operation_(operation),
+          kept_max_(kept_max) {}
     bool wants(const InboundResponse& head, bool event_stream, std::uint64_t length) override;
     Task<> head(const InboundResponse& head) override;
     Task<> data(std::string_view bytes) override;

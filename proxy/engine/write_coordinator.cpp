@@ -89,6 +89,17 @@ Task<Result<std::size_t>> WriteCoordinator::sweep_open(const ProfileBoard& board
     Result<std::vector<Operation>> due = co_await parts_.store.due(parts_.timers.now(), limit);
     if (!due) co_return due.error();
     std::size_t moved = 0;
+    // An outcome that could not be recorded leaves its operation claimed by this process with nobody at work on it.
+    // Whoever is at work holds the slot, and apply() then leaves the operation alone.
+    Result<std::vector<Operation>> claimed = co_await parts_.store.in_progress();
+    if (!claimed) co_return claimed.error();
+    for (const Operation& operation : *claimed) {
+        const bool mine = operation.owner.node == parts_.node.name;
+        if (!mine && operation.owner.lease_until > parts_.timers.now()) continue;
+        const Event lost = OwnerLost{};
+        Result<Operation> applied = co_await apply(operation.key, lost, "opid", board);
+        if (applied) ++moved;
+    }
     for (const Operation& operation : *due) {
         if (operation.status != OperationStatus::unknown) continue;
         const LadderMove move = next_move(operation, plan_of(operation, board), parts_.timers.now(), false);

@@ -55,8 +55,8 @@ public:
     // in_progress of earlier epochs becomes unknown. Run before the listener opens. Returns how many.
     Task<Result<std::size_t>> recover_owned_by_the_dead(const ProfileBoard& board);
 
-    // Moves open operations whose next step is due: an unknown one without an automatic step left becomes
-    // needs_review. Returns how many it moved.
+    // Moves open operations on: one that is claimed while nobody works on it becomes unknown, an unknown one whose
+    // date has come and that has no automatic step left becomes needs_review. Returns how many it moved.
     Task<Result<std::size_t>> sweep_open(const ProfileBoard& board, std::size_t limit);
 
     // An operator's word, through the same slot and state machine. not_found: no such record (or a tombstone);

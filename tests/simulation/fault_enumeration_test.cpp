@@ -1,7 +1,7 @@
 // The power goes out before and after every call that the engine makes to a port; the process starts again on the
 // same disk and the same provider; the caller retries. The count of effects is the truth.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "support/sim_world.hpp"
 

@@ -1,8 +1,8 @@
 // Many callers, one engine, virtual time, everything from one seed. Phase one: faults at rates drawn per run, power
 // cuts included. Phase two: the faults stop, and every operation has to come to rest.
 //   OPID_SIM_SEED=7 runs one seed, OPID_SIM_RUNS=5000 more of them; a failing seed is printed.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <cstdlib>
 

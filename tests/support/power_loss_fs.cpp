@@ -12,9 +12,11 @@ rocksdb::IOStatus no_power() { return rocksdb::IOStatus::IOError("the power is o
 // Appends go through; only their durability is tracked.
 class PowerLossFs::File final : public rocksdb::FSWritableFileOwnerWrapper {
 public:
-    File(PowerLossFs& fs, std::string name, std::unique_ptr<rocksdb::FSWritableFile> file,
-         std::shared_ptr<Track> track)
-        : FSWritableFileOwnerWrapper(std::move(file)), fs_(fs), name_(std::move(name)), track_(std::move(track)) {}
+    File(PowerLossFs& fs, std::string name, std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<Track> track)
+        : FSWritableFileOwnerWrapper(std::move(file)),
+          fs_(fs),
+          name_(std::move(name)),
+          track_(std::move(track)) {}
 
     rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                              rocksdb::IODebugContext* debug) override {
@@ -72,7 +74,8 @@ private:
 };
 
 PowerLossFs::PowerLossFs(std::uint64_t seed)
-    : FileSystemWrapper(rocksdb::FileSystem::Default()), random_(seed * 2 + 1) {}
+    : FileSystemWrapper(rocksdb::FileSystem::Default()),
+      random_(seed * 2 + 1) {}
 
 bool PowerLossFs::is_cut() const {
     const std::lock_guard lock(mutex_);

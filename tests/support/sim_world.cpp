@@ -1,8 +1,8 @@
 #include "support/sim_world.hpp"
 
+#include <fmt/format.h>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
-#include <fmt/format.h>
 
 #include "base/encoding.hpp"
 #include "engine/binding.hpp"
@@ -179,8 +179,8 @@ EngineParts engine_parts(SimProcess& process, std::uint64_t epoch) {
     NodeIdentity node;
     node.name = "sim";
     node.epoch = epoch;
-    return EngineParts{process.store,    process.provider, process.timers, process.entropy,
-                       process.observer, EngineLimits{},   node};
+    return EngineParts{
+        process.store, process.provider, process.timers, process.entropy, process.observer, EngineLimits{}, node};
 }
 
 }  // namespace

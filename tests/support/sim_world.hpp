@@ -67,15 +67,15 @@ private:
 
 // How the wire and the provider treat one attempt.
 enum class Fate {
-    works,             // 201, effect
-    refused,           // no connection
-    lost_before,       // written, provider never saw it
-    lost_after,        // written, effect, no answer
-    error_before,      // 500 without effect
-    error_after,       // 500 with effect
-    limited,           // 429
-    invalid,           // 400
-    cut,               // effect, half an answer
+    works,         // 201, effect
+    refused,       // no connection
+    lost_before,   // written, provider never saw it
+    lost_after,    // written, effect, no answer
+    error_before,  // 500 without effect
+    error_after,   // 500 with effect
+    limited,       // 429
+    invalid,       // 400
+    cut,           // effect, half an answer
 };
 inline constexpr int fates = 9;
 
@@ -92,7 +92,10 @@ class SimProvider final : public Upstream {
 public:
     SimProvider(ProviderLedger& ledger, Timers& timers, std::function<Fate()> fate,
                 std::function<void(std::string_view, bool)> port, std::function<Millis()> latency)
-        : ledger_(ledger), timers_(timers), fate_(std::move(fate)), port_(std::move(port)),
+        : ledger_(ledger),
+          timers_(timers),
+          fate_(std::move(fate)),
+          port_(std::move(port)),
           latency_(std::move(latency)) {}
     Task<Exchange> send(const OutboundRequest& request, ResponseSink* sink) override;
     Task<Exchange> look_up(const LookUpRequest& request) override;

@@ -143,7 +143,12 @@ bool has_due_date(const RecordFacts& facts) {
 }
 
 bool may_retire(const RecordFacts& facts, Instant records_kept_until) {
-    return is_final(facts.status) && facts.updated < records_kept_until;
+    const bool idle = facts.status == OperationStatus::prepared || facts.status == OperationStatus::awaiting_approval;
+    return (idle || is_final(facts.status)) && facts.updated < records_kept_until;
+}
+
+OperationStatus retired_status(OperationStatus status) {
+    return is_final(status) ? status : OperationStatus::cancelled;
 }
 
 bool matches(const ListQuery& query, const Operation& operation) {

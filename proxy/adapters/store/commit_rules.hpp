@@ -66,8 +66,12 @@ Status may_follow(const PreparedCommit& commit, const StoredState& stored);
 // Due: has a step and a date (not 1970), and the date has come.
 bool has_due_date(const RecordFacts& facts);
 
-// A record that a sweep turns into a tombstone. Never true for an open one.
+// A record that a sweep turns into a tombstone: a final one, or one of which nothing was sent or nothing took effect
+// and that nobody asked for since. Never one that is running or in doubt.
 bool may_retire(const RecordFacts& facts, Instant records_kept_until);
+
+// What its tombstone says: an open one was given up.
+OperationStatus retired_status(OperationStatus status);
 
 bool matches(const ListQuery& query, const Operation& operation);
 

@@ -89,6 +89,8 @@ std::string problem_members(const Problem& problem, const ProblemTraits& kind, i
     member(error, "message", problem.detail);
     raw_member(json, "error", error + "}");
     member(json, "message", problem.detail);
+    member(json, "name", kind.slug);
+    raw_member(json, "statusCode", std::to_string(status));
     return json + "}";
 }
 
@@ -160,8 +162,7 @@ Answer render(const Problem& problem, ProblemDialect dialect, std::string_view j
         const auto seconds = std::max<std::int64_t>(1, (wait.count() + 999) / 1000);
         answer.fields.emplace_back("Retry-After", std::to_string(seconds));
     }
-    answer.body =
-        std::make_shared<const std::string>(render_body(problem, kind, status, dialect, jsonrpc_id));
+    answer.body = std::make_shared<const std::string>(render_body(problem, kind, status, dialect, jsonrpc_id));
     return answer;
 }
 

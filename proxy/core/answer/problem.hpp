@@ -14,20 +14,47 @@ namespace opid {
 
 // Every slug has one status, one title and one place in the table of ARCHITECTURE.md.
 enum class ProblemKind : std::uint8_t {
-    operation_id_missing, operation_id_invalid, payload_mismatch, operation_in_progress, outcome_unknown,
-    needs_review, not_sent, approval_required, approval_expired, approval_mismatch, approval_denied,
-    provider_key_conflict, answer_not_kept, not_allowed, operation_expired, operation_cancelled,
-    store_unavailable, overloaded, body_too_large, tenant_unauthenticated, tenant_unauthenticated_reverse,
-    bad_request, unknown_provider, unreachable, upstream_invalid, loop, misdirected, request_timeout,
-    target_too_long, expectation_failed, head_too_large, not_implemented, version,
+    operation_id_missing,
+    operation_id_invalid,
+    payload_mismatch,
+    operation_in_progress,
+    outcome_unknown,
+    needs_review,
+    not_sent,
+    approval_required,
+    approval_expired,
+    approval_mismatch,
+    approval_denied,
+    provider_key_conflict,
+    answer_not_kept,
+    not_allowed,
+    operation_expired,
+    operation_cancelled,
+    store_unavailable,
+    overloaded,
+    body_too_large,
+    tenant_unauthenticated,
+    tenant_unauthenticated_reverse,
+    bad_request,
+    unknown_provider,
+    unreachable,
+    upstream_invalid,
+    loop,
+    misdirected,
+    request_timeout,
+    target_too_long,
+    expectation_failed,
+    head_too_large,
+    not_implemented,
+    version,
 };
 
 struct ProblemTraits {
     std::string_view slug;
     int status;
     std::string_view title;
-    bool final;              // the same request again can't help: x-should-retry: false
-    bool retry_after;        // a Retry-After belongs to it
+    bool final;                     // the same request again can't help: x-should-retry: false
+    bool retry_after;               // a Retry-After belongs to it
     std::string_view proxy_status;  // error type of RFC 9209 section 2.3
 };
 const ProblemTraits& traits(ProblemKind kind);
@@ -48,7 +75,7 @@ struct Problem {
 struct Answer {
     int status = 200;
     std::string reason;
-    StoredFields fields;  // as they go out; no hop-by-hop, no Content-Length
+    StoredFields fields;                      // as they go out; no hop-by-hop, no Content-Length
     std::shared_ptr<const std::string> body;  // never null
 };
 

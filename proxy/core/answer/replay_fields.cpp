@@ -11,16 +11,27 @@
 namespace opid {
 namespace {
 
-constexpr std::array<std::string_view, 14> result_fields{
-    "content-type", "content-encoding", "content-language", "content-disposition", "content-location",
-    "location", "etag", "last-modified", "link", "vary", "allow", "idempotency-key", "original-request", "warning"};
+constexpr std::array<std::string_view, 14> result_fields{"content-type",
+                                                         "content-encoding",
+                                                         "content-language",
+                                                         "content-disposition",
+                                                         "content-location",
+                                                         "location",
+                                                         "etag",
+                                                         "last-modified",
+                                                         "link",
+                                                         "vary",
+                                                         "allow",
+                                                         "idempotency-key",
+                                                         "original-request",
+                                                         "warning"};
 
 // Providers name references in fields of their own; these endings are what they use.
-constexpr std::array<std::string_view, 8> reference_endings{
-    "-id", "-ids", "-ref", "-reference", "-version", "-location", "-uri", "-resource"};
+constexpr std::array<std::string_view, 8> reference_endings{"-id",      "-ids",      "-ref", "-reference",
+                                                            "-version", "-location", "-uri", "-resource"};
 
-constexpr std::array<std::string_view, 8> private_words{
-    "session", "token", "cookie", "auth", "csrf", "xsrf", "ratelimit", "rate-limit"};
+constexpr std::array<std::string_view, 8> private_words{"session", "token", "cookie",    "auth",
+                                                        "csrf",    "xsrf",  "ratelimit", "rate-limit"};
 
 std::string find_field(const StoredFields& fields, std::string_view name) {
     for (const auto& [field, value] : fields) {

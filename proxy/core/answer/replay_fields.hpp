@@ -22,9 +22,9 @@ bool is_withheld_field(std::string_view name);
 struct ReplayContext {
     std::string_view accept_encoding;  // joined; absent and "*" accept everything the way RFC 9110 12.5.3 says
     bool accept_encoding_present = false;
-    std::string_view jsonrpc_id;       // raw JSON of this request's id; empty: not JSON-RPC
+    std::string_view jsonrpc_id;  // raw JSON of this request's id; empty: not JSON-RPC
     std::size_t decoded_max = 64u << 20;
-    bool marked = true;                // Idempotent-Replayed: true
+    bool marked = true;  // Idempotent-Replayed: true
 };
 
 // body: the stored bytes. A content coding that this caller did not accept is undone; a JSON-RPC answer takes the

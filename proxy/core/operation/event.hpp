@@ -24,7 +24,7 @@ struct NotSent {
 // The provider answered in full.
 struct Answered {
     Verdict verdict = Verdict::unknown;
-    bool frozen = false;       // the provider keeps this answer under the key and gives it again
+    bool frozen = false;        // the provider keeps this answer under the key and gives it again
     bool names_object = false;  // the answer holds or points to the object (counts for duplicate)
     Evidence evidence;
     RecordedResponse response;

@@ -13,10 +13,10 @@ enum class Stage : std::uint8_t {
     resolved = 1,
     connected = 2,
     tls_done = 3,
-    head_written = 4,   // at least one request byte was handed to the socket
-    body_written = 5,   // the whole request was
-    first_byte = 6,     // a first byte of the answer came
-    answered = 7,       // the whole answer came
+    head_written = 4,  // at least one request byte was handed to the socket
+    body_written = 5,  // the whole request was
+    first_byte = 6,    // a first byte of the answer came
+    answered = 7,      // the whole answer came
 };
 
 constexpr std::string_view to_word(Stage stage) {
@@ -35,10 +35,10 @@ constexpr std::string_view to_word(Stage stage) {
 
 struct Evidence {
     Stage stage = Stage::none;
-    std::uint64_t bytes_sent = 0;  // request bytes handed to the transport
-    int http_status = 0;           // final status line, 0 when none came
-    std::string failure;           // short words: "connect refused", "reset", "timeout", "cut"; empty when answered
-    std::string interim;           // interim statuses seen, "103,102"; bounded
+    std::uint64_t bytes_sent = 0;    // request bytes handed to the transport
+    int http_status = 0;             // final status line, 0 when none came
+    std::string failure;             // short words: "connect refused", "reset", "timeout", "cut"; empty when answered
+    std::string interim;             // interim statuses seen, "103,102"; bounded
     bool provider_replayed = false;  // the provider marked its answer as its stored first one
 
     bool nothing_sent() const { return stage < Stage::head_written; }

@@ -15,7 +15,8 @@ struct Chooser {
     std::optional<LadderMove> operator()(const KeyedRetryStep& retry) const {
         if (plan.cautious) return no("the profile is unverified, so its key is not trusted for a second send");
         if (!plan.has_key && !plan.repeatable) return no("the provider honours no idempotency key here");
-        if (operation.keyed_retry_closed) return no("the provider's answer under this key is settled and tells nothing new");
+        if (operation.keyed_retry_closed)
+            return no("the provider's answer under this key is settled and tells nothing new");
         if (operation.sends >= retry.attempts) return no("all attempts under the key are used up");
         Instant at = now;
         if (!caller_waits) {
@@ -35,9 +36,7 @@ struct Chooser {
         return LadderMove{NextStepKind::look_up, now, {}};
     }
 
-    std::optional<LadderMove> operator()(const ReviewStep&) const {
-        return LadderMove{NextStepKind::review, now, {}};
-    }
+    std::optional<LadderMove> operator()(const ReviewStep&) const { return LadderMove{NextStepKind::review, now, {}}; }
 
     std::nullopt_t no(std::string_view why) const {
         if (!reason.empty()) reason += "; ";

@@ -80,11 +80,11 @@ struct Owner {
 
 // Stored: never renumber.
 enum class NextStepKind : std::uint8_t {
-    none = 0,           // final, or its owner is at work
-    caller_retry = 1,   // waits for the caller to try again
+    none = 0,          // final, or its owner is at work
+    caller_retry = 1,  // waits for the caller to try again
     keyed_retry = 2,
     look_up = 3,
-    review = 4,         // a person decides
+    review = 4,  // a person decides
     approval = 5,
 };
 
@@ -98,8 +98,8 @@ struct NextStep {
 struct HistoryEvent {
     std::uint64_t sequence = 0;  // from 1, without gaps
     Instant at{};
-    std::string what;   // event word of the state machine: "claimed", "answered", "resolved", ...
-    std::string actor;  // "caller", "opid", or the name of an admin token
+    std::string what;        // event word of the state machine: "claimed", "answered", "resolved", ...
+    std::string actor;       // "caller", "opid", or the name of an admin token
     OperationStatus from{};  // same as to where the event did not move it
     OperationStatus to{};
     std::string detail;  // plain words, never a secret, at most 1 KiB
@@ -134,14 +134,14 @@ struct Operation {
     bool keyed_retry_closed = false;  // another send under this key can't tell anything new
     std::uint32_t sends = 0;          // attempts of kind send that reached Stage::head_written or may have
     std::uint32_t key_generation = 0;
-    std::string provider_key;  // of the present generation; empty where the provider has none
-    std::string provider_ref;  // the provider's name for the effect, where known
-    std::optional<Instant> first_sent;  // of the present key generation: its window counts from here
+    std::string provider_key;                 // of the present generation; empty where the provider has none
+    std::string provider_ref;                 // the provider's name for the effect, where known
+    std::optional<Instant> first_sent;        // of the present key generation: its window counts from here
     std::optional<Instant> retry_not_before;  // the provider asked to wait
     std::uint32_t look_ups = 0;
 
     Owner owner;
-    std::vector<Attempt> attempts;      // the newest attempts_max; older ones live on in the history
+    std::vector<Attempt> attempts;  // the newest attempts_max; older ones live on in the history
     std::optional<RecordedResponse> response;
     std::optional<ApprovalRecord> approval;
     NextStep next_step;

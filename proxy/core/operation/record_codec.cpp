@@ -20,9 +20,7 @@ constexpr int events_read_max = 65536;
 
 Error bad(std::string_view field) { return {ErrorKind::invalid, "stored record: " + std::string(field)}; }
 
-std::string_view view(const Digest& digest) {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
+std::string_view view(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
 // ------------------------------------------------------------------ into protobuf
 

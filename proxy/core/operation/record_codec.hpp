@@ -13,7 +13,7 @@ namespace opid {
 
 inline constexpr std::uint32_t record_format = 1;
 
-std::string encode_operation(const Operation& operation);   // bodies of external payloads are left out
+std::string encode_operation(const Operation& operation);    // bodies of external payloads are left out
 Result<Operation> decode_operation(std::string_view bytes);  // invalid: says which field; never throws
 
 std::string encode_tombstone(const Tombstone& tombstone);  // at most 64 bytes

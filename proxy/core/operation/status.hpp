@@ -19,10 +19,10 @@ enum class OperationStatus : std::uint8_t {
     cancelled = 8,          // given up before anything was sent, or closed by an operator
 };
 
-inline constexpr std::array all_statuses{
-    OperationStatus::prepared, OperationStatus::awaiting_approval, OperationStatus::in_progress,
-    OperationStatus::succeeded, OperationStatus::failed, OperationStatus::unknown,
-    OperationStatus::needs_review, OperationStatus::cancelled};
+inline constexpr std::array all_statuses{OperationStatus::prepared,     OperationStatus::awaiting_approval,
+                                         OperationStatus::in_progress,  OperationStatus::succeeded,
+                                         OperationStatus::failed,       OperationStatus::unknown,
+                                         OperationStatus::needs_review, OperationStatus::cancelled};
 
 constexpr bool is_final(OperationStatus status) {
     return status == OperationStatus::succeeded || status == OperationStatus::failed ||

@@ -41,7 +41,9 @@ std::string evidence_text(const Evidence& evidence) {
 class Stepper {
 public:
     Stepper(Operation operation, Instant now, std::string_view actor)
-        : op_(std::move(operation)), now_(now), actor_(actor) {}
+        : op_(std::move(operation)),
+          now_(now),
+          actor_(actor) {}
 
     bool operator()(const Claimed& event) {
         if (op_.status != OperationStatus::prepared && op_.status != OperationStatus::unknown) return false;
@@ -75,8 +77,9 @@ public:
         if (op_.status != OperationStatus::in_progress) return false;
         end_attempt(event.evidence, event.verdict);
         op_.retry_not_before = event.retry_not_before;
-        const std::string detail = fmt::format("status {}: {}{}", event.evidence.http_status, to_word(event.verdict),
-                                               event.evidence.provider_replayed ? ", the provider's stored answer" : "");
+        const std::string detail = fmt::format(
+            "status {}: {}{}", event.evidence.http_status, to_word(event.verdict),
+            event.evidence.provider_replayed ? ", the provider's stored answer" : "");
         switch (event.verdict) {
             case Verdict::succeeded: finish(OperationStatus::succeeded, event, detail); return true;
             case Verdict::failed: return answered_failed(event, detail);
@@ -86,9 +89,7 @@ public:
                 op_.doubt = true;
                 move(OperationStatus::needs_review, "answered", detail);
                 return true;
-            case Verdict::in_flight:
-                in_doubt("answered", detail);
-                return true;
+            case Verdict::in_flight: in_doubt("answered", detail); return true;
             case Verdict::unknown:
             case Verdict::replayed:  // never arrives: classification resolves it; read with care if it does
                 // A frozen answer is given again for ever: a second look at it tells nothing new.
@@ -178,8 +179,7 @@ public:
     }
 
     bool operator()(const Resolved& event) {
-        const bool in_doubt_now =
-            op_.status == OperationStatus::unknown || op_.status == OperationStatus::needs_review;
+        const bool in_doubt_now = op_.status == OperationStatus::unknown || op_.status == OperationStatus::needs_review;
         if (!in_doubt_now) return false;
         const std::string detail = fmt::format("as {}: {}", resolution_word(event.as), event.reason);
         if (!event.provider_ref.empty()) op_.provider_ref = event.provider_ref;
@@ -188,9 +188,7 @@ public:
                 nothing_took_effect(op_.keyed_retry_closed);
                 move(OperationStatus::prepared, "resolved", detail);
                 return true;
-            case Resolution::cancelled:
-                move(OperationStatus::cancelled, "resolved", detail);
-                return true;
+            case Resolution::cancelled: move(OperationStatus::cancelled, "resolved", detail); return true;
             case Resolution::succeeded:
             case Resolution::failed:
                 op_.response = event.response;

@@ -19,7 +19,7 @@ enum class Verdict : std::uint8_t {
     replayed = 8,      // the provider's stored first answer: read as that answer
 };
 
-inline constexpr std::array all_verdicts{Verdict::succeeded, Verdict::failed,   Verdict::not_executed,
+inline constexpr std::array all_verdicts{Verdict::succeeded, Verdict::failed,    Verdict::not_executed,
                                          Verdict::unknown,   Verdict::in_flight, Verdict::mismatch,
                                          Verdict::duplicate, Verdict::replayed};
 
@@ -51,11 +51,26 @@ constexpr Verdict default_verdict(int status) {
     if (status >= 200 && status <= 299) return Verdict::succeeded;
     switch (status) {
         case 303: return Verdict::succeeded;
-        case 400: case 402: case 404: case 405: case 406: case 410: case 411: case 413: case 414: case 415:
-        case 422: case 451:
-            return Verdict::failed;
-        case 307: case 308: case 401: case 403: case 407: case 421: case 425: case 429:
-            return Verdict::not_executed;
+        case 400:
+        case 402:
+        case 404:
+        case 405:
+        case 406:
+        case 410:
+        case 411:
+        case 413:
+        case 414:
+        case 415:
+        case 422:
+        case 451: return Verdict::failed;
+        case 307:
+        case 308:
+        case 401:
+        case 403:
+        case 407:
+        case 421:
+        case 425:
+        case 429: return Verdict::not_executed;
         default: return Verdict::unknown;
     }
 }

@@ -87,8 +87,7 @@ public:
 
     // Retires final records older than records_kept_until and drops tombstones older than tombstones_kept_until.
     // Works in bounded steps; never touches an open operation that is unknown, needs_review or in_progress.
-    virtual Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until,
-                                            Instant now) = 0;
+    virtual Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) = 0;
 
     virtual StoreHealth health() const = 0;
 };

@@ -15,13 +15,13 @@ namespace opid {
 
 // One request as it is to leave. Everything views or owns bytes that live until send() returns.
 struct OutboundRequest {
-    ProfilePtr profile;         // where to (upstream scheme, authority, address, TLS) and with which trust
+    ProfilePtr profile;  // where to (upstream scheme, authority, address, TLS) and with which trust
     std::string_view method;
-    std::string target;         // path and query, raw bytes
-    std::string fields;         // "Name: value\r\n" lines in order, without Host, Connection and framing, with the key
+    std::string target;  // path and query, raw bytes
+    std::string fields;  // "Name: value\r\n" lines in order, without Host, Connection and framing, with the key
     std::string_view body;
-    bool chunked = false;       // framing as the client chose it; else Content-Length (none for an empty body
-    bool no_length = false;     // that came without one)
+    bool chunked = false;            // framing as the client chose it; else Content-Length (none for an empty body
+    bool no_length = false;          // that came without one)
     Millis response_timeout{60000};  // from the last request byte to the whole answer's first byte, and between reads
     std::uint64_t body_max = 16ull << 20;  // answer bytes beyond this are counted and digested, not kept
 };
@@ -29,11 +29,11 @@ struct OutboundRequest {
 struct InboundResponse {
     int status = 0;
     std::string reason;
-    StoredFields fields;  // as received, without hop-by-hop fields
-    std::string body;     // as received (content codings untouched), without transfer coding
+    StoredFields fields;          // as received, without hop-by-hop fields
+    std::string body;             // as received (content codings untouched), without transfer coding
     std::uint64_t body_size = 0;  // all bytes, kept or not
     Digest body_digest{};
-    bool body_kept = true;        // false: more than body_max, body is empty
+    bool body_kept = true;  // false: more than body_max, body is empty
 };
 
 // How an attempt ended: with a whole answer, or without one; evidence.nothing_sent() tells the harmless case.

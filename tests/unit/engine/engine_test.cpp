@@ -13,19 +13,23 @@ namespace {
 
 class Scene {
 public:
-    explicit Scene(bool keyed, std::deque<Fate> script = {}) : script_(std::move(script)) { ledger.keyed = keyed; start(); }
+    explicit Scene(bool keyed, std::deque<Fate> script = {}) : script_(std::move(script)) {
+        ledger.keyed = keyed;
+        start();
+    }
 
     void start() {
         MemoryStore::Snapshot disk = process ? process->store.snapshot() : nullptr;
         const Instant clock = process ? process->timers.now() : Instant{};
         process.reset();
-        process = std::make_unique<SimProcess>(SimProcess::Parts{
-            ledger, disk, clock, ++epoch_, [this] { return next_fate(); }, [this] { return latency; },
-            [this](std::string_view call, unsigned, bool before) -> Status {
-                if (before && call == "commit" && store_error) return *store_error;
-                return ok();
-            },
-            [](std::string_view, bool) {}});
+        process = std::make_unique<SimProcess>(
+            SimProcess::Parts{ledger, disk, clock, ++epoch_, [this] { return next_fate(); }, [this] { return latency; },
+                              [this](std::string_view call, unsigned, bool before) -> Status {
+                                  if (before && call == "commit" && before_commit) return before_commit();
+                                  if (before && call == "commit" && store_error) return *store_error;
+                                  return ok();
+                              },
+                              [](std::string_view, bool) {}});
     }
 
     GuardedWrite write(const std::string& body = "{\"n\":1}") {
@@ -46,6 +50,7 @@ public:
     ProviderLedger ledger;
     Millis latency{5};
     std::optional<Error> store_error;
+    std::function<Status()> before_commit;
     std::unique_ptr<SimProcess> process;
     std::deque<GuardedAnswer> answers;
 
@@ -292,4 +297,39 @@ TEST_CASE("an approval that policy wants holds the write back and binds its dige
     CHECK(first.answer.body->find("\"digest\":\"") != std::string::npos);
     CHECK(slug(held()) == "approval-required");
     CHECK(scene.ledger.sends.empty());
+}
+
+TEST_CASE("an outcome that could not be recorded is doubt: the sweep says so, the key resumes it") {
+    Scene scene(true);
+    int commits = 0;
+    // The claim goes through, the outcome doesn't.
+    scene.before_commit = [&commits]() -> Status {
+        if (++commits == 2) return Error(ErrorKind::unavailable, "disk full");
+        return ok();
+    };
+    const GuardedAnswer first = scene.call();
+    CHECK(first.answer.status == 504);
+    CHECK(slug(first) == "outcome-unknown");
+    auto sweep = [](SimProcess& process, Result<std::size_t>& moved) -> Task<> {
+        moved = co_await process.engine.sweep_open(process.board, 100);
+    };
+    Result<std::size_t> moved;
+    scene.process->run(sweep(*scene.process, moved));
+    REQUIRE(moved);
+    CHECK(*moved == 1);
+    const GuardedAnswer second = scene.call();
+    CHECK(second.answer.status == 201);
+    CHECK(scene.effects() == 1);
+    CHECK(scene.ledger.keys["{\"n\":1}"].size() == 1);
+}
+
+TEST_CASE("the same ID at another provider is another request, even at the same address") {
+    Scene scene(false);
+    scene.call();
+    auto twin = std::make_shared<Profile>(*sim_profile(false));
+    twin->provider = "twin";
+    const GuardedAnswer other = scene.call(sim_write(twin, "op-1", "{\"n\":1}"));
+    CHECK(slug(other) == "payload-mismatch");
+    CHECK(other.answer.body->find("\"differences\":[\"target\"]") != std::string::npos);
+    CHECK(scene.effects() == 1);
 }

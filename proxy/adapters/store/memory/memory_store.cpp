@@ -214,7 +214,7 @@ SweepResult MemoryStore::Impl::sweep(Instant records_kept_until, Instant tombsto
             const RecordFacts facts = entry.facts;
             entry = Contents::Entry{};
             entry.facts = facts;
-            entry.tombstone = encode_tombstone({facts.status, facts.created, now});
+            entry.tombstone = encode_tombstone({retired_status(facts.status), facts.created, now});
             ++result.retired;
         }
         bool forget = false;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "adapters/store/rocksdb/worker_pool.hpp"
-#include "base/invariant.hpp"
-#include "core/operation/record_codec.hpp"
 
 namespace opid {
 namespace {
@@ -18,6 +16,12 @@ void Latch::trip(const std::string& why) {
     if (tripped_.load(std::memory_order_relaxed)) return;
     reason_ = why;
     tripped_.store(true, std::memory_order_release);
+}
+
+void Latch::lift() {
+    const std::lock_guard lock(mutex_);
+    reason_.clear();
+    tripped_.store(false, std::memory_order_release);
 }
 
 std::string Latch::reason() const {
@@ -54,10 +58,16 @@ void Committer::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-Status Committer::admit(bool claim, std::size_t bytes) {
+Status Committer::writable() const {
     if (parts_.latch.tripped()) {
         return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
     }
+    if (parts_.full.tripped()) return Error(ErrorKind::unavailable, parts_.full.reason());
+    return ok();
+}
+
+Status Committer::admit(bool claim, std::size_t bytes) {
+    if (Status open = writable(); !open) return open;
     if (stopping_) return Error(ErrorKind::unavailable, "the store is closing");
     // An outcome is let in long after claims are refused: it frees work, and refusing it would leave doubt.
     const std::size_t room = claim ? 1 : 4;
@@ -109,12 +119,12 @@ void Committer::submit_step(std::string key, std::string proposed_id, StepWaiter
     wake_.notify_one();
 }
 
-Status Committer::write(rocksdb::WriteBatch batch) {
+Status Committer::write(Fill fill) {
     std::future<Status> done;
     {
         const std::lock_guard lock(mutex_);
         if (Status admitted = admit(false, 0); !admitted) return admitted;
-        QueuedWrite item{std::move(batch), {}};
+        QueuedWrite item{std::move(fill), {}};
         done = item.done.get_future();
         push(std::move(item), 0);
     }
@@ -122,10 +132,21 @@ Status Committer::write(rocksdb::WriteBatch batch) {
     return done.get();
 }
 
+void Committer::wake() {
+    { const std::lock_guard lock(mutex_); }  // not between the committer's look and its sleep
+    wake_.notify_all();
+}
+
+std::optional<Committer::Moment> Committer::next_date() const {
+    if (healing_ && !parts_.latch.tripped()) return heal_due_;
+    if (high_water_stale_) return high_water_due_;
+    return std::nullopt;
+}
+
 bool Committer::wait_for_work(std::unique_lock<std::mutex>& lock) {
-    const auto ready = [this] { return stopping_ || !queue_.empty(); };
-    if (high_water_stale_) {
-        wake_.wait_until(lock, high_water_due_, ready);
+    const auto ready = [this] { return stopping_ || !queue_.empty() || parts_.full.tripped() != healing_; };
+    if (const std::optional<Moment> date = next_date()) {
+        wake_.wait_until(lock, *date, ready);
     } else {
         wake_.wait(lock, ready);
     }
@@ -168,6 +189,7 @@ void Committer::run() {
         lock.unlock();
         if (!items.empty()) process(std::move(items));
         high_water_if_due();
+        heal_if_due();
         lock.lock();
     }
 }
@@ -175,7 +197,7 @@ void Committer::run() {
 void Committer::high_water_if_due() {
     if (!high_water_stale_ || monotonic_now() < high_water_due_) return;
     high_water_stale_ = false;
-    parts_.keep_high_water();
+    static_cast<void>(parts_.keep_high_water());
 }
 
 Status Committer::write_synced(rocksdb::WriteBatch& batch) {
@@ -183,11 +205,11 @@ Status Committer::write_synced(rocksdb::WriteBatch& batch) {
     options.sync = true;
     const rocksdb::Status status = parts_.database.db().Write(options, &batch);
     if (!status.ok()) {
-        parts_.latch.trip(fmt::format("a write failed ({}); whether it is on disk is decided at the next start",
-                                      status.ToString()));
+        write_failed(status);
         return Error(ErrorKind::indeterminate, "the write failed and may or may not be on disk: " + status.ToString());
     }
     syncs_.fetch_add(1, std::memory_order_relaxed);
+    parts_.durable_sequence.store(parts_.database.db().GetLatestSequenceNumber(), std::memory_order_release);
     if (!high_water_stale_) {
         high_water_stale_ = true;
         high_water_due_ = monotonic_now() + options_.high_water_interval;
@@ -196,11 +218,21 @@ Status Committer::write_synced(rocksdb::WriteBatch& batch) {
 }
 
 void Committer::process_write(QueuedWrite& item) {
-    if (parts_.latch.tripped()) {
-        item.done.set_value(Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason()));
-        return;
+    item.done.set_value(fill_and_write(item.fill));
+}
+
+Status Committer::fill_and_write(const Fill& fill) {
+    if (Status open = writable(); !open) return open;
+    rocksdb::WriteBatch batch;
+    std::vector<OperationKey> ended;
+    if (Status filled = fill(batch, ended); !filled || batch.Count() == 0) return filled;
+    const Status written = write_synced(batch);
+    if (!written) {
+        doubtful_.insert(doubtful_.end(), ended.begin(), ended.end());
+        return written;
     }
-    item.done.set_value(write_synced(item.batch));
+    for (const OperationKey& key : ended) parts_.index.erase(key);
+    return ok();
 }
 
 void Committer::process(std::vector<Item> items) {
@@ -217,7 +249,11 @@ void Committer::process(std::vector<Item> items) {
     Status written = ok();
     if (batch_.Count() != 0) {
         written = write_synced(batch_);
-        if (written) apply(round);
+        if (written) {
+            apply(round);
+        } else {
+            for (const auto& entry : round.records) doubtful_.push_back(entry.first);
+        }
     }
     Hops hops;
     for (Item& item : items) {

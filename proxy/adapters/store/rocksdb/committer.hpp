@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,11 +25,13 @@
 
 namespace opid {
 
-// Shut for good after a failed write: nobody knows any more what the next sync would make durable.
+// A reason not to write. `latch` is shut for good after a failed sync: nobody knows any more what the next one would
+// make durable. `full` is shut while the disk has no space, and only the committer lifts it.
 class Latch {
 public:
     bool tripped() const { return tripped_.load(std::memory_order_acquire); }
-    void trip(const std::string& why);
+    void trip(const std::string& why);  // the first reason stays
+    void lift();
     std::string reason() const;
 
 private:
@@ -56,7 +59,10 @@ public:
         OpenIndex& index;
         ScopeSet& scopes;
         Latch& latch;
-        std::function<void()> keep_high_water;  // called when its interval has passed since an unrecorded commit
+        Latch& full;
+        std::atomic<std::uint64_t>& durable_sequence;  // of the database, after the last synced write
+        // Called when its interval has passed since an unrecorded commit. Where it fails, it has tripped one of the two.
+        std::function<Status()> keep_high_water;
     };
     Committer(Parts parts, const RocksOptions& options);
     ~Committer();  // writes what is queued, then joins
@@ -70,9 +76,13 @@ public:
     void submit(PreparedCommit commit, CommitWaiter waiter);
     void submit_step(std::string key, std::string proposed_id, StepWaiter waiter);
 
-    // From a thread that may block: one synced write of its own, between the rounds.
-    Status write(rocksdb::WriteBatch batch);
+    // From a thread that may block: one synced write of its own, between the rounds. `fill` runs on the committer's
+    // thread, so what it finds in the open index holds until the write; it names the open operations that the write
+    // ends. An error of it: nothing is written.
+    using Fill = std::function<Status(rocksdb::WriteBatch& batch, std::vector<OperationKey>& ended)>;
+    Status write(Fill fill);
 
+    void wake();  // after `full` was tripped by another thread
     void stop();
     std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
     std::uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }
@@ -88,22 +98,39 @@ private:
         StepWaiter waiter;
     };
     struct QueuedWrite {
-        rocksdb::WriteBatch batch;
+        Fill fill;
         std::promise<Status> done;
     };
     using Item = std::variant<QueuedCommit, QueuedStep, QueuedWrite>;
-    struct Round;
+    // What a round has decided so far, on top of the store.
+    struct Round {
+        std::unordered_map<OperationKey, StoredState, OperationKeyHash> records;
+        std::unordered_map<std::string, std::string> steps;
+        std::vector<ScopeSet::Pair> scopes;
+        std::uint64_t commits = 0;
+    };
+    using Moment = std::chrono::steady_clock::time_point;
 
+    Status writable() const;
     Status admit(bool claim, std::size_t bytes);  // with the lock held
     void push(Item item, std::size_t bytes);      // with the lock held
     void run();
     bool wait_for_work(std::unique_lock<std::mutex>& lock);
+    std::optional<Moment> next_date() const;
     void linger(std::unique_lock<std::mutex>& lock);
     std::vector<Item> take();
     void process(std::vector<Item> items);
     void process_write(QueuedWrite& item);
+    Status fill_and_write(const Fill& fill);
     Status write_synced(rocksdb::WriteBatch& batch);
     void high_water_if_due();
+
+    // In committer_heal.cpp: how a full disk is left behind.
+    void write_failed(const rocksdb::Status& status);
+    void heal_if_due();
+    Status heal();
+    Status no_space_yet(const rocksdb::Status& status, std::string_view what);
+    Status reread(const OperationKey& key);
 
     Status decide(Round& round, PreparedCommit& commit);
     Result<StoredState> stored_state(const Round& round, const OperationKey& key);
@@ -125,7 +152,11 @@ private:
     std::atomic<std::uint64_t> commits_{0};
     std::atomic<std::uint64_t> syncs_{0};
     bool high_water_stale_ = false;
-    std::chrono::steady_clock::time_point high_water_due_{};
+    Moment high_water_due_{};
+    bool healing_ = false;  // `full` was seen; heal_due_ is set
+    Moment heal_due_{};
+    Millis heal_pause_{0};
+    std::vector<OperationKey> doubtful_;  // of writes that found no space: read anew when healed
     std::thread thread_;  // last: starts when the rest is there
 };
 

@@ -33,9 +33,7 @@ Result<StoredState> Committer::stored_state(const Round& round, const OperationK
 }
 
 Status Committer::decide(Round& round, PreparedCommit& commit) {
-    if (parts_.latch.tripped()) {
-        return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
-    }
+    if (Status open = writable(); !open) return open;
     const Result<StoredState> stored = stored_state(round, commit.key);
     if (!stored) return stored.error();
     if (Status allowed = may_follow(commit, *stored); !allowed) return allowed;
@@ -113,9 +111,7 @@ void Committer::stage_scope(Round& round, const PreparedCommit& commit) {
 }
 
 Result<std::string> Committer::decide_step(Round& round, const QueuedStep& step) {
-    if (parts_.latch.tripped()) {
-        return Error(ErrorKind::unavailable, "the store has stopped: " + parts_.latch.reason());
-    }
+    if (const Status open = writable(); !open) return open.error();
     const auto decided = round.steps.find(step.key);
     if (decided != round.steps.end()) return decided->second;
     rocksdb::ColumnFamilyHandle* steps = parts_.database.family(Family::steps);

@@ -9,6 +9,8 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 
+#include "adapters/store/rocksdb/sync_watch.hpp"
+
 namespace opid {
 namespace {
 
@@ -18,9 +20,10 @@ public:
 
     void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo&) override { hooks_.before_flush(*db); }
     void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
-        hooks_.background_error(error->ToString());
+        hooks_.background_error(error->ToString(), error->IsNoSpace());
     }
-    // Nothing resumes behind our back: after a failed sync only the disk, read anew, knows what it holds.
+    // Nothing resumes behind our back: after a failed sync only the disk, read anew, knows what it holds, and after
+    // a full disk it is the committer that resumes, between two rounds.
     void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
         *auto_recovery = false;
     }
@@ -132,8 +135,11 @@ std::uint64_t current_wal_number(rocksdb::DB& db) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const RocksOptions& options, Hooks hooks) {
     std::unique_ptr<Database> out(new Database);
-    out->listener_ = std::make_shared<Listener>(std::move(hooks));
     rocksdb::DBOptions db_options = database_options(options);
+    out->env_ = rocksdb::NewCompositeEnv(
+        std::make_shared<SyncWatch>(db_options.env->GetFileSystem(), hooks.sync_failed));
+    db_options.env = out->env_.get();
+    out->listener_ = std::make_shared<Listener>(std::move(hooks));
     db_options.listeners.push_back(out->listener_);
     const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes);
     std::vector<rocksdb::ColumnFamilyHandle*> handles;

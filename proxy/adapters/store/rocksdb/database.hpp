@@ -25,7 +25,9 @@ public:
     struct Hooks {
         // On a background thread, before a flush is installed, that is before any log becomes obsolete.
         std::function<void(rocksdb::DB&)> before_flush;
-        std::function<void(const std::string&)> background_error;
+        // The database takes no writes any more. for_want_of_space: it will, once there is space and it was resumed.
+        std::function<void(const std::string& what, bool for_want_of_space)> background_error;
+        std::function<void(const std::string& what)> sync_failed;  // see SyncWatch; comes before any error
     };
     static Result<std::unique_ptr<Database>> open(const std::string& path, const RocksOptions& options, Hooks hooks);
     static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
@@ -36,6 +38,7 @@ public:
 private:
     Database() = default;
     std::shared_ptr<rocksdb::EventListener> listener_;
+    std::unique_ptr<rocksdb::Env> env_;
     std::array<rocksdb::ColumnFamilyHandle*, family_count> families_{};
     std::unique_ptr<rocksdb::DB> db_;
 };

@@ -128,12 +128,18 @@ Status HighWaterFile::write(const HighWater& mark) {
     if (file_ < 0) {
         if (Status opened = open_for_writing(); !opened) return opened;
     }
-    const std::string bytes = encode({++generation_, mark});
-    const auto offset = static_cast<off_t>((generation_ % 2) * slot_bytes);
-    if (::pwrite(file_, bytes.data(), bytes.size(), offset) != static_cast<ssize_t>(bytes.size()) ||
-        ::fdatasync(file_) != 0) {
+    // A slot whose writing failed is written again: the other one may be the only good one.
+    const std::uint64_t generation = generation_ + 1;
+    const std::string bytes = encode({generation, mark});
+    const auto offset = static_cast<off_t>((generation % 2) * slot_bytes);
+    const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), offset);
+    if (written != static_cast<ssize_t>(bytes.size())) {
+        const bool full = written >= 0 || errno == ENOSPC || errno == EDQUOT;
+        if (full) return Error(ErrorKind::overloaded, "no space to write " + path_);
         return system_error("can't write", path_);
     }
+    if (::fdatasync(file_) != 0) return system_error("can't sync", path_);
+    generation_ = generation;
     return ok();
 }
 

@@ -32,7 +32,8 @@ public:
     // not_found: no such file. invalid: neither slot is readable.
     Result<HighWater> read() const;
 
-    // Durable when it returns success. Creates the file. Any thread.
+    // Durable when it returns success. Creates the file. Any thread. overloaded: there was no space; the older mark
+    // is still there, and a later write may well succeed.
     Status write(const HighWater& mark);
 
 private:

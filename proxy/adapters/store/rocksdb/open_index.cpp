@@ -83,6 +83,18 @@ std::vector<OperationKey> OpenIndex::in_progress() const {
     return keys;
 }
 
+std::vector<OperationKey> OpenIndex::retirable(Instant records_kept_until, std::size_t limit) const {
+    std::vector<OperationKey> keys;
+    for (const Shard& at : shards_) {
+        const std::lock_guard lock(at.mutex);
+        for (const auto& [key, facts] : at.facts) {
+            if (keys.size() == limit) return keys;
+            if (may_retire(facts, records_kept_until)) keys.push_back(key);
+        }
+    }
+    return keys;
+}
+
 std::vector<ListPlace> OpenIndex::places(const ListQuery& query, const std::optional<ListPlace>& cursor,
                                          std::size_t limit) const {
     std::vector<ListPlace> found;

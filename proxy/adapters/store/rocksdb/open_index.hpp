@@ -36,6 +36,7 @@ public:
 
     std::vector<OperationKey> due(Instant until, std::size_t limit) const;  // oldest date first
     std::vector<OperationKey> in_progress() const;                          // in order of creation
+    std::vector<OperationKey> retirable(Instant records_kept_until, std::size_t limit) const;  // see may_retire
     // Newest first, those after the cursor that may match; at most limit.
     std::vector<ListPlace> places(const ListQuery& query, const std::optional<ListPlace>& cursor,
                                   std::size_t limit) const;

@@ -43,7 +43,8 @@ struct RocksStore::Impl {
     Status load_open();
     void start_threads();
 
-    void keep_high_water(rocksdb::DB& db);
+    Status keep_high_water(rocksdb::DB& db);  // where it fails, it has tripped `latch` or `full`
+    void out_of_space(const std::string& what);
     Status admit_claim() const;
     Instant now() const;
 
@@ -60,6 +61,7 @@ struct RocksStore::Impl {
     // Maintenance; one at a time, on its own thread.
     Result<SweepResult> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant at);
     Status retire(Instant records_kept_until, Instant at, SweepResult& result);
+    Status retire_open(Instant records_kept_until, Instant at, SweepResult& result);
     Status retire_one(rocksdb::WriteBatch& batch, const ListPlace& place, const RecordFacts& facts, Instant at);
     Status forget(Instant tombstones_kept_until, SweepResult& result);
     Result<BackupInfo> backup(const std::string& target);
@@ -69,9 +71,12 @@ struct RocksStore::Impl {
     DirectoryLock lock;
     HighWaterFile high_water;
     Latch latch;
+    Latch full;
     SpaceGauge space;
     std::optional<Instant> horizon;
     std::atomic<bool> opened{false};    // the listener keeps still until the start is through
+    std::atomic<bool> running{false};   // the committer is there and may be woken
+    std::atomic<std::uint64_t> durable_sequence{0};
     std::atomic<bool> stopping{false};  // a sweep ends between two steps
     std::atomic<std::uint64_t> marked_wal{0};
     std::unique_ptr<Database> database;

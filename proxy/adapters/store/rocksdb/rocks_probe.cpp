@@ -35,8 +35,7 @@ Status RocksStoreProbe::flush(RocksStore& store) {
             database.db().Flush(rocksdb::FlushOptions(), database.family(static_cast<Family>(i)));
         if (!flushed.ok()) return Error(ErrorKind::unavailable, flushed.ToString());
     }
-    store.impl_->keep_high_water(database.db());
-    return ok();
+    return store.impl_->keep_high_water(database.db());
 }
 
 Status RocksStoreProbe::break_open_record(RocksStore& store, const OperationKey& key) {

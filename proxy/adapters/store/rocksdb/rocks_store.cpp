@@ -52,7 +52,7 @@ RocksStore::Impl::~Impl() {
     if (maintenance) maintenance->stop();
     if (readers) readers->stop();
     if (committer) committer->stop();
-    if (database && opened && !latch.tripped()) keep_high_water(database->db());
+    if (database && opened && !latch.tripped()) static_cast<void>(keep_high_water(database->db()));
     opened = false;
     if (database) database->close();
 }
@@ -93,10 +93,14 @@ Status RocksStore::Impl::open_database() {
 
     Database::Hooks hooks;
     hooks.before_flush = [this](rocksdb::DB& db) {
-        if (opened) keep_high_water(db);
+        if (opened) static_cast<void>(keep_high_water(db));
     };
-    hooks.background_error = [this](const std::string& what) {
+    hooks.background_error = [this](const std::string& what, bool for_want_of_space) {
+        if (for_want_of_space) return out_of_space(what);
         latch.trip("RocksDB reports a background error: " + what);
+    };
+    hooks.sync_failed = [this](const std::string& what) {
+        latch.trip(what + "; what is on disk is decided at the next start");
     };
     Result<std::unique_ptr<Database>> result = Database::open(paths.db, options, std::move(hooks));
     if (!result) {
@@ -106,6 +110,7 @@ Status RocksStore::Impl::open_database() {
     }
     database = std::move(*result);
     const std::uint64_t sequence = database->db().GetLatestSequenceNumber();
+    durable_sequence = sequence;
     if (sequence < before->sequence) {
         return Error(ErrorKind::invalid,
                      fmt::format("the store in {} went back: it ends at sequence {}, but {} was committed. Commits "
@@ -170,18 +175,39 @@ void RocksStore::Impl::start_threads() {
     readers = std::make_unique<WorkerPool>("opid-read", reader_threads, reader_queue_max);
     maintenance = std::make_unique<WorkerPool>("opid-maint", 1, maintenance_queue_max);
     committer = std::make_unique<Committer>(
-        Committer::Parts{*database, index, scopes, latch, [this] { keep_high_water(database->db()); }}, options);
+        Committer::Parts{*database, index, scopes, latch, full, durable_sequence,
+                         [this] { return keep_high_water(database->db()); }},
+        options);
+    running = true;
+    if (full.tripped()) committer->wake();
 }
 
-void RocksStore::Impl::keep_high_water(rocksdb::DB& db) {
+// Any thread; the committer's own while it writes or heals.
+void RocksStore::Impl::out_of_space(const std::string& what) {
+    full.trip(fmt::format("the disk of {} is full ({}); commits go on by themselves once there is space",
+                          options.directory, what));
+    if (running) committer->wake();
+}
+
+// The mark demands what was synced, never the database's own last number: a write that failed may have used it up.
+Status RocksStore::Impl::keep_high_water(rocksdb::DB& db) {
     HighWater mark;
-    mark.sequence = db.GetLatestSequenceNumber();
+    mark.sequence = durable_sequence;
     mark.wal_number = current_wal_number(db);
     Status kept = ok();
-    if (marked_wal.exchange(mark.wal_number) != mark.wal_number) kept = sync_directory(paths.db);
-    if (kept) kept = high_water.write(mark);
+    if (marked_wal != mark.wal_number) kept = sync_directory(paths.db);
+    if (kept) {
+        marked_wal = mark.wal_number;
+        kept = high_water.write(mark);
+    }
+    if (kept) return kept;
     // A stale mark would refuse a sound database at the next start.
-    if (!kept) latch.trip(kept.error().what());
+    if (kept.error().kind() == ErrorKind::overloaded) {
+        out_of_space(kept.error().what());
+    } else {
+        latch.trip(kept.error().what());
+    }
+    return kept;
 }
 
 Status RocksStore::Impl::admit_claim() const {
@@ -205,7 +231,9 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksOptions options) {
     for (const auto step : {&Impl::acknowledge_horizon, &Impl::open_database, &Impl::load_scopes, &Impl::load_open}) {
         if (Status done = (*impl.*step)(); !done) return done.error();
     }
-    impl->keep_high_water(impl->database->db());
+    if (Status kept = impl->keep_high_water(impl->database->db()); !kept) {
+        return Error(ErrorKind::unavailable, kept.error().what());
+    }
     if (impl->latch.tripped()) return Error(ErrorKind::unavailable, impl->latch.reason());
     impl->opened = true;
     impl->start_threads();
@@ -261,9 +289,11 @@ StoreHealth RocksStore::health() const {
     health.syncs = impl_->committer->syncs();
     health.open_operations = impl_->index.size();
     const Status room = impl_->admit_claim();
-    health.writable = !health.latched && room.has_value();
+    health.writable = !health.latched && !impl_->full.tripped() && room.has_value();
     if (health.latched) {
         health.reason = impl_->latch.reason();
+    } else if (impl_->full.tripped()) {
+        health.reason = impl_->full.reason();
     } else if (!room) {
         health.reason = room.error().what();
     } else if (health.free_bytes < impl_->options.warn_disk_bytes) {

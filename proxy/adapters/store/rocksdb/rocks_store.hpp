@@ -6,6 +6,9 @@
 // <directory>/high_water  the write-ahead log and sequence number that must still be there at the next start
 // <directory>/horizon     only after a restore: until when history is known
 //
+// A write that finds no space closes the store to commits until the disk takes writes again; a sync that fails
+// closes it until the next start.
+//
 // Threads: "opid-commit" is the only writer, "opid-read" (two) serve reads that may touch the disk,
 // "opid-maint" sweeps, backs up and keeps the high-water file fresh. The io_contexts whose coroutines wait
 // on a store must outlive it: the destructor finishes what is queued and posts every completion.
@@ -52,6 +55,7 @@ struct RocksOptions {
     std::uint64_t low_disk_bytes = 512 * mebibyte;    // below: claims are unavailable, outcomes go on; heals by itself
     std::uint64_t warn_disk_bytes = 2048 * mebibyte;  // below: health().reason says so
     Millis free_space_interval{200};                  // how old a reading of the free space may be
+    Millis heal_interval{200};      // between looks whether a full disk has space again; grows to ten times as much
     Millis high_water_interval{1000};                 // how old the high-water sequence may be while there are commits
 
     // The database is a restored backup: records begun after the backup are unknown here, and a retry of one

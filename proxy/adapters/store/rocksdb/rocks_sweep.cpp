@@ -24,18 +24,22 @@ Status staged(const rocksdb::Status& status) {
 
 }  // namespace
 
-// by_time holds everything that retiring needs, so the record itself is not read: it is final, and a final
-// record is never opened again.
+// by_time (and for an open record the open index) holds everything that retiring needs, so the record itself is not
+// read. A final one is never opened again; for an open one see retire_open.
 Status RocksStore::Impl::retire_one(rocksdb::WriteBatch& batch, const ListPlace& place, const RecordFacts& facts,
                                     Instant at) {
     const rocksdb::Slice key = slice(bytes_of(place.key));
-    const std::string tombstone = encode_tombstone({facts.status, facts.created, at});
+    const std::string tombstone = encode_tombstone({retired_status(facts.status), facts.created, at});
     const rocksdb::Slice value[2] = {rocksdb::Slice(&tag_tombstone, 1), tombstone};
     rocksdb::Status status = batch.Put(database->family(Family::operations), rocksdb::SliceParts(&key, 1),
                                        rocksdb::SliceParts(value, 2));
     const TimedKey created = timed_key(place.created, place.key);
     const TimedKey retired = timed_key(at, place.key);
-    if (status.ok()) status = batch.Delete(database->family(Family::by_time), slice(view_of(created)));
+    if (status.ok() && is_final(facts.status)) {
+        status = batch.Delete(database->family(Family::by_time), slice(view_of(created)));
+    } else if (status.ok()) {
+        status = batch.Delete(database->family(Family::open), key);
+    }
     if (status.ok()) status = batch.Put(database->family(Family::expiry), slice(view_of(retired)), rocksdb::Slice());
     if (status.ok() && facts.request_beside) {
         status = batch.Delete(database->family(Family::bodies), body_key(place.key, BodyPart::request));
@@ -79,10 +83,37 @@ Status RocksStore::Impl::retire(Instant records_kept_until, Instant at, SweepRes
             ++retired;
         }
         if (retired == 0) continue;
-        if (Status written = committer->write(std::move(batch)); !written) return written;
+        const auto fill = [&batch](rocksdb::WriteBatch& out, std::vector<OperationKey>&) {
+            out = std::move(batch);
+            return ok();
+        };
+        if (Status written = committer->write(fill); !written) return written;
         result.retired += retired;
     }
     if (!entry->status().ok()) return read_error(entry->status());
+    return ok();
+}
+
+// An open record may be claimed at any moment: only on the committer's thread does its state hold until the write.
+Status RocksStore::Impl::retire_open(Instant records_kept_until, Instant at, SweepResult& result) {
+    while (!stopping) {
+        const std::vector<OperationKey> candidates = index.retirable(records_kept_until, step_entries_max);
+        std::uint64_t retired = 0;
+        const auto fill = [&](rocksdb::WriteBatch& batch, std::vector<OperationKey>& ended) {
+            for (const OperationKey& key : candidates) {
+                const RecordFacts* facts = index.find_as_writer(key);
+                if (facts == nullptr || !may_retire(*facts, records_kept_until)) continue;
+                if (Status done = retire_one(batch, {facts->created, key}, *facts, at); !done) return done;
+                ended.push_back(key);
+            }
+            retired = ended.size();
+            return ok();
+        };
+        if (candidates.empty()) return ok();
+        if (Status written = committer->write(fill); !written) return written;
+        result.retired += retired;
+        if (candidates.size() < step_entries_max || retired == 0) return ok();
+    }
     return ok();
 }
 
@@ -105,7 +136,11 @@ Status RocksStore::Impl::forget(Instant tombstones_kept_until, SweepResult& resu
             if (status.ok()) status = batch.Delete(database->family(Family::expiry), entry->key());
             if (!status.ok()) return staged(status);
         }
-        if (Status written = committer->write(std::move(batch)); !written) return written;
+        const auto fill = [&batch](rocksdb::WriteBatch& out, std::vector<OperationKey>&) {
+            out = std::move(batch);
+            return ok();
+        };
+        if (Status written = committer->write(fill); !written) return written;
         result.forgotten += forgotten;
     }
     if (!entry->status().ok()) return read_error(entry->status());
@@ -115,6 +150,7 @@ Status RocksStore::Impl::forget(Instant tombstones_kept_until, SweepResult& resu
 Result<SweepResult> RocksStore::Impl::sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant at) {
     SweepResult result;
     if (Status done = retire(records_kept_until, at, result); !done) return done.error();
+    if (Status done = retire_open(records_kept_until, at, result); !done) return done.error();
     if (Status done = forget(tombstones_kept_until, result); !done) return done.error();
     return result;
 }

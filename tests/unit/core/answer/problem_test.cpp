@@ -41,7 +41,7 @@ TEST_CASE("a problem in the default dialect has the members that RFC 9457 and re
           R"("status":422,"detail":"Do not retry \"this\".","operation_id":"op-1","operation_status":"succeeded",)"
           R"("differences":["/amount","header:stripe-account"],"original":{"at":"2026-01-01T00:00:00Z"},)"
           R"("error":{"type":"opid_error","code":"payload-mismatch","message":"Do not retry \"this\"."},)"
-          R"("message":"Do not retry \"this\"."})");
+          R"("message":"Do not retry \"this\".","name":"payload-mismatch","statusCode":422})");
 }
 
 TEST_CASE("dialects say the same in the shape of their SDK, with a status that ends its retries") {
@@ -61,16 +61,38 @@ TEST_CASE("dialects say the same in the shape of their SDK, with a status that e
 }
 
 TEST_CASE("every slug has the status of the contract, and renders as JSON in every dialect") {
-    const std::pair<std::string_view, int> contract[] = {
-        {"operation-id-missing", 400}, {"operation-id-invalid", 400}, {"payload-mismatch", 422},
-        {"operation-in-progress", 409}, {"outcome-unknown", 504}, {"needs-review", 423}, {"not-sent", 502},
-        {"approval-required", 403}, {"approval-expired", 403}, {"approval-mismatch", 403}, {"approval-denied", 403},
-        {"provider-key-conflict", 422}, {"answer-not-kept", 410}, {"not-allowed", 403}, {"operation-expired", 410},
-        {"operation-cancelled", 409}, {"store-unavailable", 503}, {"overloaded", 503}, {"body-too-large", 413},
-        {"tenant-unauthenticated", 407}, {"bad-request", 400}, {"unknown-provider", 404}, {"unreachable", 502},
-        {"upstream-invalid", 502}, {"loop", 508}, {"misdirected", 421}, {"request-timeout", 408},
-        {"target-too-long", 414}, {"expectation-failed", 417}, {"head-too-large", 431}, {"not-implemented", 501},
-        {"version", 505}};
+    const std::pair<std::string_view, int> contract[] = {{"operation-id-missing", 400},
+                                                         {"operation-id-invalid", 400},
+                                                         {"payload-mismatch", 422},
+                                                         {"operation-in-progress", 409},
+                                                         {"outcome-unknown", 504},
+                                                         {"needs-review", 423},
+                                                         {"not-sent", 502},
+                                                         {"approval-required", 403},
+                                                         {"approval-expired", 403},
+                                                         {"approval-mismatch", 403},
+                                                         {"approval-denied", 403},
+                                                         {"provider-key-conflict", 422},
+                                                         {"answer-not-kept", 410},
+                                                         {"not-allowed", 403},
+                                                         {"operation-expired", 410},
+                                                         {"operation-cancelled", 409},
+                                                         {"store-unavailable", 503},
+                                                         {"overloaded", 503},
+                                                         {"body-too-large", 413},
+                                                         {"tenant-unauthenticated", 407},
+                                                         {"bad-request", 400},
+                                                         {"unknown-provider", 404},
+                                                         {"unreachable", 502},
+                                                         {"upstream-invalid", 502},
+                                                         {"loop", 508},
+                                                         {"misdirected", 421},
+                                                         {"request-timeout", 408},
+                                                         {"target-too-long", 414},
+                                                         {"expectation-failed", 417},
+                                                         {"head-too-large", 431},
+                                                         {"not-implemented", 501},
+                                                         {"version", 505}};
     for (const auto& [slug, status] : contract) {
         INFO(slug);
         const auto kind = problem_from_slug(slug);
@@ -79,8 +101,8 @@ TEST_CASE("every slug has the status of the contract, and renders as JSON in eve
         Problem problem;
         problem.kind = *kind;
         problem.detail = "x";
-        for (const auto dialect : {ProblemDialect::problem, ProblemDialect::slack, ProblemDialect::graphql,
-                                   ProblemDialect::jsonrpc}) {
+        for (const auto dialect :
+             {ProblemDialect::problem, ProblemDialect::slack, ProblemDialect::graphql, ProblemDialect::jsonrpc}) {
             CHECK(read_json(*render(problem, dialect, "1").body).has_value());
         }
     }

@@ -36,9 +36,7 @@ Answer replay(const Operation& operation, const ReplayContext& context) {
 }
 
 // gzip of {"id":"r-2"} with a zero time, made by Python's gzip.compress(..., mtime=0).
-std::string gzip_body() {
-    return *from_base64("H4sIAAAAAAACA6tWykxRslIq0jVSqgUAiK8HXgwAAAA=");
-}
+std::string gzip_body() { return *from_base64("H4sIAAAAAAACA6tWykxRslIq0jVSqgUAiK8HXgwAAAA="); }
 
 }  // namespace
 
@@ -72,7 +70,8 @@ TEST_CASE("a replay is marked and carries the operation's fields") {
 }
 
 TEST_CASE("a stored coding that this caller did not accept is undone") {
-    const Operation operation = stored({{"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}}, gzip_body());
+    const Operation operation = stored({{"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}},
+                                       gzip_body());
     const auto with = [&operation](std::string_view accept, bool present) {
         ReplayContext context;
         context.accept_encoding = accept;

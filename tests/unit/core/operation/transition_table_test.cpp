@@ -1,6 +1,6 @@
 // Every status meets every event, with and without doubt. The table is tests/golden/transition_table.txt.
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <vector>
 
@@ -73,8 +73,10 @@ std::vector<Case> all_events() {
     cases.push_back({"approved", Approved{}});
     cases.push_back({"denied", Denied{"pat", "no"}});
     cases.push_back({"approval_expired", ApprovalExpired{}});
-    for (const auto& [name, as] : {std::pair{"succeeded", Resolution::succeeded}, {"failed", Resolution::failed},
-                                   {"not_executed", Resolution::not_executed}, {"cancelled", Resolution::cancelled}}) {
+    for (const auto& [name, as] : {std::pair{"succeeded", Resolution::succeeded},
+                                   {"failed", Resolution::failed},
+                                   {"not_executed", Resolution::not_executed},
+                                   {"cancelled", Resolution::cancelled}}) {
         cases.push_back({fmt::format("resolved {}", name), resolved(as)});
     }
     cases.push_back({"cancelled", Cancelled{"pat", "given up"}});
@@ -164,8 +166,8 @@ TEST_CASE("final statuses accept no event") {
 
 TEST_CASE("nothing leads from unknown to prepared but a proof or an operator's word") {
     for (const Case& item : all_events()) {
-        const Transition result =
-            step(operation_in(OperationStatus::unknown, true), item.event, from_unix_ms(1), "test");
+        const Transition result = step(operation_in(OperationStatus::unknown, true), item.event, from_unix_ms(1),
+                                       "test");
         if (!result.allowed || result.next.status != OperationStatus::prepared) continue;
         INFO(item.name);
         CHECK((item.name == "looked_up absent_proven" || item.name == "resolved not_executed"));
