@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/encoding.hpp"
+#include "base/invariant.hpp"
 #include "core/operation/step.hpp"
 #include "engine/caller_pass.hpp"
 #include "engine/outbound.hpp"
@@ -103,7 +104,9 @@ Task<CallerPass::Told> CallerPass::attempts(Operation operation) {
         auto body = std::make_shared<const std::string>(exchange.response.body);
         InboundResponse response = head_of(exchange.response);
         const Event event = event_of(*write_.rule, std::move(exchange), now(), parts_.limits.decoded_body);
-        Operation after = step(operation, event, now(), "opid").next;
+        Transition ended = step(std::move(operation), event, now(), "opid");
+        OPID_INVARIANT(ended.allowed);  // an attempt of ours always ends while its operation is in progress
+        Operation after = std::move(ended.next);
         const bool passed_on = passes_on(event, after);
         settle_next_step(after, plan(), now(), passed_on);
         const Status written = co_await ledger_.write(after);
@@ -116,7 +119,7 @@ Task<CallerPass::Told> CallerPass::attempts(Operation operation) {
                 ProblemKind::outcome_unknown,
                 "Retry the same request with the SAME operation ID; do not use a new one. The attempt ended, but its "
                 "outcome could not be recorded.",
-                operation.id);
+                after.id);
             problem.operation_status = OperationStatus::unknown;
             Told told = tell(std::move(problem), {});
             told.mine.streamed = relay.streamed();
@@ -152,7 +155,14 @@ Task<std::optional<Problem>> CallerPass::claim(Operation& operation, const std::
     claimed.owner.epoch = parts_.node.epoch;
     claimed.owner.lease_until = now() + parts_.limits.lease;
     claimed.provider_key = key;
-    Transition transition = step(operation, claimed, now(), "caller");
+    Transition transition = step(std::move(operation), claimed, now(), "caller");
+    if (!transition.allowed) {
+        // The profile has changed what key this operation would carry; its first attempt may have used the other.
+        operation = std::move(transition.next);
+        Problem problem = problem_of(operation, RecoveryPlan{}, now());
+        problem.kind = ProblemKind::needs_review;
+        co_return problem;
+    }
     const Status written = co_await ledger_.write(transition.next);
     if (!written) co_return store_problem(written.error());
     operation = std::move(transition.next);

@@ -22,7 +22,7 @@ CarrierRequest carrier_view(const GuardedWrite& write, std::string_view body) {
 std::string provider_key_for(const GuardedWrite& write, const Operation& operation) {
     const KeyRule& key = write.rule->key;
     if (!key.present()) return {};
-    if (!operation.provider_key.empty()) return operation.provider_key;
+    if (operation.doubt || !operation.provider_key.empty()) return operation.provider_key;
     const bool first_generation = operation.key_generation == 0;
     if (key.source == KeySource::caller && first_generation && write.caller_keys.size() == 1 &&
         key.fits(write.caller_keys.front())) {

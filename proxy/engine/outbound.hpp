@@ -8,7 +8,8 @@
 
 namespace opid {
 
-// The key that this operation carries at the provider: the recorded one while there is one, else the caller's own
+// The key that this operation carries at the provider: the recorded one while there is one or while there is doubt
+// (then even none stays none), else the caller's own
 // (key.source: caller, where one came and fits), else one derived for the present generation. Empty: no key here.
 std::string provider_key_for(const GuardedWrite& write, const Operation& operation);
 

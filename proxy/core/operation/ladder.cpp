@@ -15,6 +15,9 @@ struct Chooser {
     std::optional<LadderMove> operator()(const KeyedRetryStep& retry) const {
         if (plan.cautious) return no("the profile is unverified, so its key is not trusted for a second send");
         if (!plan.has_key && !plan.repeatable) return no("the provider honours no idempotency key here");
+        if (!plan.repeatable && operation.provider_key.empty()) {
+            return no("the attempt in doubt carried no key, so a second send would be a blind one");
+        }
         if (operation.keyed_retry_closed)
             return no("the provider's answer under this key is settled and tells nothing new");
         if (operation.sends >= retry.attempts) return no("all attempts under the key are used up");

@@ -333,3 +333,12 @@ TEST_CASE("the same ID at another provider is another request, even at the same 
     CHECK(other.answer.body->find("\"differences\":[\"target\"]") != std::string::npos);
     CHECK(scene.effects() == 1);
 }
+
+TEST_CASE("a profile that learns of keys while an operation is in doubt licenses no second send") {
+    Scene scene(false, {Fate::error_after});
+    scene.call();
+    const ProfilePtr keyed = sim_profile(true);
+    const GuardedAnswer second = scene.call(sim_write(keyed, "op-1", "{\"n\":1}"));
+    CHECK(second.answer.status == 423);
+    CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
+}

@@ -238,6 +238,10 @@ TEST_CASE("the ladder: a keyed retry while the key is remembered and attempts ar
         keyless.repeatable = true;
         CHECK(next_move(operation, keyless, from_unix_ms(99999999), true).kind == NextStepKind::keyed_retry);
     }
+    SECTION("a key that the attempt in doubt did not carry protects nothing, whatever the profile says today") {
+        operation.provider_key.clear();
+        CHECK(next_move(operation, plan, from_unix_ms(2100), true).kind == NextStepKind::review);
+    }
     SECTION("an empty ladder is a review") {
         CHECK(next_move(operation, RecoveryPlan{}, from_unix_ms(2100), true).kind == NextStepKind::review);
     }
