@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <fmt/format.h>
 
 #include "../flags.hpp"
 #include "../histogram.hpp"

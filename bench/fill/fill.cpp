@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <fmt/format.h>
 
 #include "../flags.hpp"
 #include "../histogram.hpp"
@@ -31,9 +31,7 @@ struct Settings {
     int check = 0;
 };
 
-Instant wall() {
-    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-}
+Instant wall() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -185,8 +183,8 @@ int main(int count, char** words) {
         "\"page_ms\":{:.2f},\"page\":{},\"wrong\":{}}}\n",
         settings.records, store->health().open_operations, filled, opened * 1e3,
         static_cast<double>(present.quantile(0.5)) / 1e3, static_cast<double>(present.quantile(0.99)) / 1e3,
-        static_cast<double>(absent.quantile(0.5)) / 1e3, static_cast<double>(absent.quantile(0.99)) / 1e3,
-        paged * 1e3, listed, wrong);
+        static_cast<double>(absent.quantile(0.5)) / 1e3, static_cast<double>(absent.quantile(0.99)) / 1e3, paged * 1e3,
+        listed, wrong);
     std::fputs(line.c_str(), stdout);
     return wrong == 0 ? 0 : 1;
 }

@@ -41,6 +41,7 @@ Result<OutboundRequest> outbound_request(const GuardedWrite& write, std::string_
                                          std::string& body_storage) {
     OutboundRequest request;
     request.profile = write.profile;
+    request.scheme_authority = write.intent.scheme_authority;
     request.method = write.intent.method;
     request.chunked = write.chunked;
     request.no_length = write.no_length;

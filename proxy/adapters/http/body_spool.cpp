@@ -10,7 +10,10 @@
 namespace opid {
 
 BodySpool::BodySpool(BodyBudget& budget, std::string directory, std::uint64_t memory_max, std::uint64_t body_max)
-    : budget_(budget), directory_(std::move(directory)), memory_max_(memory_max), body_max_(body_max) {}
+    : budget_(budget),
+      directory_(std::move(directory)),
+      memory_max_(memory_max),
+      body_max_(body_max) {}
 
 BodySpool::~BodySpool() {
     if (map_ != nullptr) ::munmap(map_, size_);

@@ -9,7 +9,10 @@ namespace opid {
 class CallerSink final : public ResponseSink {
 public:
     CallerSink(IoShard& shard, Stream& client, std::uint8_t minor, bool keep_alive)
-        : shard_(shard), client_(client), minor_(minor), keep_(keep_alive) {}
+        : shard_(shard),
+          client_(client),
+          minor_(minor),
+          keep_(keep_alive) {}
 
     bool wants(const InboundResponse& head, bool event_stream, std::uint64_t length) override;
     Task<> head(const InboundResponse& head) override;

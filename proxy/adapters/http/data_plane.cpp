@@ -15,6 +15,7 @@
 
 #include "adapters/http/local_answer.hpp"
 #include "adapters/http/proxy_connection.hpp"
+#include "adapters/system/steady_clock.hpp"
 
 namespace opid {
 
@@ -61,7 +62,9 @@ struct Listener {
 
 struct IoThread {
     explicit IoThread(SharedPlane& shared)
-        : shard(shared), work(shard.context.get_executor()), tasks(shard.context.get_executor()) {}
+        : shard(shared),
+          work(shard.context.get_executor()),
+          tasks(shard.context.get_executor()) {}
     IoShard shard;
     asio::executor_work_guard<Executor> work;
     std::deque<Acceptor> acceptors;
@@ -201,10 +204,10 @@ bool DataPlane::drain(Millis patience) {
             changed.notify_one();
         });
     }
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = steady_now() + patience;
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return told == state.threads.size(); });
-    while (state.shared.exchanges.load() > 0 && std::chrono::steady_clock::now() < until) {
+    while (state.shared.exchanges.load() > 0 && steady_now() < until) {
         changed.wait_for(lock, drain_look);
     }
     return state.shared.exchanges.load() == 0;

@@ -20,9 +20,9 @@ struct TenantCredentials {
 
 struct DataPlaneLimits {
     http::HeadLimits head;
-    std::uint64_t request_body = 16ull << 20;     // of guarded writes
-    std::uint64_t memory_body = 1ull << 20;       // larger ones are spooled to disk
-    std::uint64_t stored_response = 1ull << 20;   // larger ones stream to the caller while they are recorded
+    std::uint64_t request_body = 16ull << 20;       // of guarded writes
+    std::uint64_t memory_body = 1ull << 20;         // larger ones are spooled to disk
+    std::uint64_t stored_response = 1ull << 20;     // larger ones stream to the caller while they are recorded
     std::uint64_t bodies_in_flight = 512ull << 20;  // of all guarded requests together
     std::size_t connections = 20'000;
     std::size_t guarded_in_flight = 4096;
@@ -38,12 +38,12 @@ struct DataPlaneTimeouts {
 };
 
 struct DataPlaneOptions {
-    AddressAndPort proxy;  // forward and reverse; port 0: any
+    AddressAndPort proxy;                                           // forward and reverse; port 0: any
     std::vector<std::pair<std::string, AddressAndPort>> providers;  // a reverse port of its own each
-    std::vector<TenantCredentials> tenants;  // none: the tenant "default", loopback callers only
-    std::string via = "opid";                // pseudonym; empty: no Via
-    std::string spool_directory;             // made when missing; files in it have no name
-    std::size_t threads = 0;                 // 0: as many as cores
+    std::vector<TenantCredentials> tenants;                         // none: the tenant "default", loopback callers only
+    std::string via = "opid";                                       // pseudonym; empty: no Via
+    std::string spool_directory;                                    // made when missing; files in it have no name
+    std::size_t threads = 0;                                        // 0: as many as cores
     DataPlaneLimits limits;
     DataPlaneTimeouts timeouts;
 };

@@ -76,7 +76,9 @@ Task<GuardedPath::End> GuardedPath::run() {
     }
     if (std::optional<End> decided = check_rule()) co_return std::move(*decided);
     const Place place(shard_.shared.guarded, shard_.shared.options.limits.guarded_in_flight);
-    if (!place.had()) co_return problem(ProblemKind::overloaded, "Too many writes are running. Nothing was sent: retry with the same ID.");
+    if (!place.had())
+        co_return problem(ProblemKind::overloaded,
+                          "Too many writes are running. Nothing was sent: retry with the same ID.");
     if (std::optional<End> decided = check_identity()) co_return std::move(*decided);
     if (!body_read_) {
         std::optional<End> refused = co_await read_body();
@@ -86,8 +88,9 @@ Task<GuardedPath::End> GuardedPath::run() {
         if (std::optional<End> decided = check_identity()) co_return std::move(*decided);
     }
     if (reads_a_trailer(*matched_.rule, s_.request_body.all_trailers())) {
-        co_return problem(ProblemKind::bad_request,
-                          "A trailer carries a field that decides about this write. Send it as a header. Nothing was sent.");
+        co_return problem(
+            ProblemKind::bad_request,
+            "A trailer carries a field that decides about this write. Send it as a header. Nothing was sent.");
     }
     if (!identity_.id) {
         std::optional<End> refused = co_await name_by_step();
@@ -110,7 +113,8 @@ std::optional<GuardedPath::End> GuardedPath::check_rule() {
     if (matched_.allowed) return std::nullopt;
     return problem(ProblemKind::not_allowed,
                    "The profile " + route_.origin.profile->provider + " allows no such write (rule " +
-                       matched_.rule->name + "). Nothing was sent; the same request will not be let through later either.");
+                       matched_.rule->name +
+                       "). Nothing was sent; the same request will not be let through later either.");
 }
 
 std::optional<GuardedPath::End> GuardedPath::check_identity() {
@@ -126,24 +130,27 @@ std::optional<GuardedPath::End> GuardedPath::check_identity() {
     switch (matched_.rule->identity.missing) {
         case MissingIdentity::pass: return relay();
         case MissingIdentity::observe:
-            shard_.shared.parts.observer.trouble("identity", "a write without an operation ID was let through: " +
-                                                                 route_.origin.profile->provider + "/" +
-                                                                 matched_.rule->name);
+            shard_.shared.parts.observer.trouble(
+                "identity", "a write without an operation ID was let through: " + route_.origin.profile->provider +
+                                "/" + matched_.rule->name);
             return relay();
         case MissingIdentity::reject: break;
     }
-    return problem(ProblemKind::operation_id_missing,
-                   "This is a write, and it has no operation ID. Nothing was sent. Choose one ID for this one action, send it "
-                   "as the header Operation-Id, and send the same one with every retry of the same action.");
+    return problem(
+        ProblemKind::operation_id_missing,
+        "This is a write, and it has no operation ID. Nothing was sent. Choose one ID for this one action, send it "
+        "as the header Operation-Id, and send the same one with every retry of the same action.");
 }
 
 std::optional<GuardedPath::End> GuardedPath::body_problem(const Error& error) {
     close_ = true;
     switch (error.kind()) {
         case ErrorKind::invalid:
-            return problem(ProblemKind::body_too_large, "The body is larger than limits.request_body. Nothing was sent.");
+            return problem(ProblemKind::body_too_large,
+                           "The body is larger than limits.request_body. Nothing was sent.");
         case ErrorKind::overloaded:
-            return problem(ProblemKind::overloaded, "Too many request bytes are held now. Nothing was sent: retry with the same ID.");
+            return problem(ProblemKind::overloaded,
+                           "Too many request bytes are held now. Nothing was sent: retry with the same ID.");
         case ErrorKind::not_found:
         case ErrorKind::conflict:
         case ErrorKind::unavailable:
@@ -152,14 +159,16 @@ std::optional<GuardedPath::End> GuardedPath::body_problem(const Error& error) {
         case ErrorKind::internal: break;
     }
     shard_.shared.parts.observer.trouble("spool", error.what());
-    return problem(ProblemKind::store_unavailable, "The body could not be spooled to disk. Nothing was sent: retry with the same ID.");
+    return problem(ProblemKind::store_unavailable,
+                   "The body could not be spooled to disk. Nothing was sent: retry with the same ID.");
 }
 
 Task<std::optional<GuardedPath::End>> GuardedPath::read_body() {
     const http::Framing& framing = s_.request.framing;
     if (framing.kind == http::BodyKind::length && framing.length > shard_.shared.options.limits.request_body) {
         close_ = true;
-        co_return problem(ProblemKind::body_too_large, "The body is larger than limits.request_body. Nothing was sent.");
+        co_return problem(ProblemKind::body_too_large,
+                          "The body is larger than limits.request_body. Nothing was sent.");
     }
     BodyReader& reader = s_.request_body;
     through_used_ = true;
@@ -187,7 +196,8 @@ Task<std::optional<GuardedPath::End>> GuardedPath::read_body() {
                 co_await std::move(ready);
                 if (stalled.expired()) {
                     close_ = true;
-                    refused = problem(ProblemKind::request_timeout, "The body stopped arriving. Nothing was sent: retry with the same ID.");
+                    refused = problem(ProblemKind::request_timeout,
+                                      "The body stopped arriving. Nothing was sent: retry with the same ID.");
                 }
                 stalled.disarm();
                 break;
@@ -214,12 +224,14 @@ Task<std::optional<GuardedPath::End>> GuardedPath::read_body() {
 }
 
 Task<std::optional<GuardedPath::End>> GuardedPath::name_by_step() {
-    if (!identity_.step) co_return problem(ProblemKind::operation_id_missing, "This write has no operation ID. Nothing was sent.");
+    if (!identity_.step)
+        co_return problem(ProblemKind::operation_id_missing, "This write has no operation ID. Nothing was sent.");
     std::string proposed = "op_" + base32hex(shard_.shared.parts.entropy.bytes(16));
     auto allocating = shard_.shared.parts.store.allocate_step(tenant_, identity_.step->value(), std::move(proposed));
     const Result<std::string> id = co_await std::move(allocating);
     if (!id) {
-        co_return problem(ProblemKind::store_unavailable, "The step could not be recorded. Nothing was sent: retry with the same step.");
+        co_return problem(ProblemKind::store_unavailable,
+                          "The step could not be recorded. Nothing was sent: retry with the same step.");
     }
     identity_.id = OperationId(*id);
     identity_.native_key = false;

@@ -22,8 +22,8 @@ Result<RequestIdentity> find_identity(const Rule& rule, const http::FieldList& f
                                       std::optional<std::string_view> body);
 
 struct ForwardedFields {
-    std::string_view via;            // pseudonym; empty: none
-    std::string_view forwarded_for;  // reverse mode
+    std::string_view via;                              // pseudonym; empty: none
+    std::string_view forwarded_for;                    // reverse mode
     const ProviderCredentials* credentials = nullptr;  // put in where `inject` is set
 };
 // The fields that travel on, as lines.

@@ -39,9 +39,10 @@ struct SharedPlane {
 // What a request needs while it is worked on; back on the shelf while its connection is idle.
 struct Scratch {
     explicit Scratch(const http::HeadLimits& limits)
-        : request_body(http::MessageSide::request, limits), response_body(http::MessageSide::response, limits) {}
-    Buffer in;   // from the client
-    Buffer up;   // from upstream
+        : request_body(http::MessageSide::request, limits),
+          response_body(http::MessageSide::response, limits) {}
+    Buffer in;           // from the client
+    Buffer up;           // from upstream
     std::string out;     // towards upstream
     std::string answer;  // towards the client
     http::RequestHead request;
@@ -83,9 +84,9 @@ public:
 
     ScratchPtr take_scratch();
     void give_scratch(ScratchPtr scratch);
-    const ProfileSet& profiles();                  // the newest set; valid until the next call
+    const ProfileSet& profiles();  // the newest set; valid until the next call
     std::uint64_t profile_generation() const { return generation_; }
-    std::string_view date();                       // IMF-fixdate of now
+    std::string_view date();  // IMF-fixdate of now
     void count(ProblemKind kind) { metrics.problems[static_cast<std::size_t>(kind)].add(); }
     void drain_members() noexcept;
     bool draining() const { return shared.draining.load(std::memory_order_relaxed); }

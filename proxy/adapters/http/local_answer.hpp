@@ -9,11 +9,11 @@
 namespace opid {
 
 struct AnswerFraming {
-    bool close = false;       // Connection: close
-    bool http10 = false;      // the client's version
-    bool head_only = false;   // an answer to HEAD
-    std::string_view date;    // IMF-fixdate, where the answer has none
-    std::string_view via;     // pseudonym; for answers of a provider only
+    bool close = false;      // Connection: close
+    bool http10 = false;     // the client's version
+    bool head_only = false;  // an answer to HEAD
+    std::string_view date;   // IMF-fixdate, where the answer has none
+    std::string_view via;    // pseudonym; for answers of a provider only
 };
 
 // Appends head and body.

@@ -39,9 +39,9 @@ struct DataPlaneMetrics {
     Counter upstream_connects;
     Counter upstream_connect_failures;
     Counter upstream_reuses;
-    Counter upstream_retries;  // reads sent again after a stale connection
-    Counter clients_gone;      // left before their answer
-    Counter answers_cut;       // relayed answers that ended early
+    Counter upstream_retries;                     // reads sent again after a stale connection
+    Counter clients_gone;                         // left before their answer
+    Counter answers_cut;                          // relayed answers that ended early
     std::array<Counter, problem_kinds> problems;  // by ProblemKind
 };
 

@@ -43,7 +43,10 @@ std::string counted_down(const http::RequestHead& head) {
 
 ProxyConnection::ProxyConnection(IoShard& shard, Stream client, const Stream::Endpoint& peer,
                                  const Listening& listening)
-    : ShardMember(shard), client_(std::move(client)), listening_(listening), loopback_(is_loopback(peer.address())) {
+    : ShardMember(shard),
+      client_(std::move(client)),
+      listening_(listening),
+      loopback_(is_loopback(peer.address())) {
     peer_ = peer.address().to_string();
 }
 
@@ -96,7 +99,8 @@ Task<std::optional<ProxyConnection::Served>> ProxyConnection::read_head() {
     for (;;) {
         if (!s.in.empty()) {
             if (!used_ && s.in.view().front() == tls_handshake_record) {
-                shard_.shared.parts.observer.trouble("listener", "a client spoke TLS to the plain port: its proxy URL must begin with http://");
+                shard_.shared.parts.observer.trouble(
+                    "listener", "a client spoke TLS to the plain port: its proxy URL must begin with http://");
                 co_return Served{};
             }
             const http::HeadParse parse = http::parse_request_head(s.in.view(), limits, s.request, s.progress);
@@ -137,7 +141,8 @@ Task<std::optional<ProxyConnection::Served>> ProxyConnection::read_head() {
         // Bytes of a request may have come: then it is told. A silent connection just ends.
         if (s.in.empty() || !s.progress.started) co_return Served{};
         s.request.clear();
-        Problem late = make_problem(ProblemKind::request_timeout, "The request's head did not arrive in time. Nothing was sent.");
+        Problem late = make_problem(ProblemKind::request_timeout,
+                                    "The request's head did not arrive in time. Nothing was sent.");
         head_only_ = false;
         co_return co_await tell(std::move(late), false);
     }
@@ -186,7 +191,8 @@ Task<ProxyConnection::Served> ProxyConnection::serve_request() {
             to.reverse ? ProblemKind::tenant_unauthenticated_reverse : ProblemKind::tenant_unauthenticated,
             shard_.shared.tenants.open()
                 ? "No tenants are configured, so only callers on this machine are served. Nothing was sent."
-                : "Proxy-Authorization with a tenant's token is needed (Bearer TOKEN, or Basic name:TOKEN). Nothing was sent.");
+                : "Proxy-Authorization with a tenant's token is needed (Bearer TOKEN, or Basic name:TOKEN). Nothing "
+                  "was sent.");
         co_return co_await tell(std::move(problem), keep);
     }
     if (std::optional<Problem> wrong = check_head()) {

@@ -43,7 +43,7 @@ private:
     const Listening& listening_;
     bool loopback_ = false;
     bool idle_ = false;
-    bool used_ = false;  // a request was served
+    bool used_ = false;       // a request was served
     bool head_only_ = false;  // this one is HEAD; kept, since a streaming body overwrites the head
     StreamDeadline deadline_;
     ScratchPtr scratch_;

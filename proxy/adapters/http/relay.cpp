@@ -11,11 +11,8 @@ using http::BodyKind;
 
 namespace {
 
-constexpr std::size_t coalesce_max = 16 * 1024;   // copied together up to here, gathered beyond
-constexpr std::size_t first_write_max = 64 * 1024;  // of the request: what goes out before an answer is looked for
+constexpr std::size_t coalesce_max = 16 * 1024;  // copied together up to here, gathered beyond
 constexpr Millis watch_every{500};
-constexpr Millis continue_after{1000};
-constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 bool is_read(std::string_view method) {
     return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
@@ -29,9 +26,9 @@ Problem problem_of(const DialFailure& failure) {
         case Cause::refused_by_policy:
         case Cause::own_admin:
             return make_problem(ProblemKind::not_allowed, "opid does not connect there: " + failure.words + ".");
-        case Cause::own_listener:
-            return make_problem(ProblemKind::loop, "The request leads back to opid itself.");
-        case Cause::overloaded: return make_problem(ProblemKind::overloaded, "Nothing was sent: " + failure.words + ".");
+        case Cause::own_listener: return make_problem(ProblemKind::loop, "The request leads back to opid itself.");
+        case Cause::overloaded:
+            return make_problem(ProblemKind::overloaded, "Nothing was sent: " + failure.words + ".");
         case Cause::dns:
         case Cause::connect:
         case Cause::tls:
@@ -45,7 +42,11 @@ Problem problem_of(const DialFailure& failure) {
 }
 
 Relay::Relay(IoShard& shard, Stream& client, Scratch& scratch, RelayPlan plan)
-    : shard_(shard), client_(client), s_(scratch), plan_(plan), method_(scratch.request.method) {
+    : shard_(shard),
+      client_(client),
+      s_(scratch),
+      plan_(plan),
+      method_(scratch.request.method) {
     const http::RequestHead& head = s_.request;
     minor_ = head.minor;
     keep_alive_ = head.keep_alive;
@@ -78,96 +79,6 @@ Task<RelayEnd> Relay::run() {
     expect_.disarm();
     co_await finish();
     co_return end_;
-}
-
-void Relay::write_head() {
-    http::RequestForwarding forwarding;
-    forwarding.target = plan_.target;
-    forwarding.host = plan_.host;
-    forwarding.via = shard_.shared.options.via;
-    forwarding.forwarded_for = plan_.forwarded_for;
-    forwarding.trailers = true;
-    if (websocket_) forwarding.upgrade = "websocket";
-    s_.extra.clear();
-    if (!plan_.credential_name.empty()) s_.extra.add(plan_.credential_name, plan_.credential_value);
-    if (!plan_.max_forwards.empty()) s_.extra.add("Max-Forwards", plan_.max_forwards);
-    if (!s_.extra.empty()) forwarding.extra = &s_.extra;
-    s_.out.clear();
-    http::write_request_head(s_.request, forwarding, s_.out);
-}
-
-// What has arrived of the body goes out with the head, in one write.
-bool Relay::take_buffered_body() {
-    http::ChunkWriter chunks;
-    if (plan_.body) {
-        if (chunked_) {
-            chunks.append(*plan_.body, s_.out);
-            s_.out += chunks.finish();
-        } else {
-            s_.out += *plan_.body;
-        }
-        whole_ = true;
-        return true;
-    }
-    BodyReader& body = s_.request_body;
-    while (!body.done() && s_.out.size() < first_write_max) {
-        const BodyReader::Piece piece = body.next_buffered(s_.in);
-        if (piece.kind == BodyReader::Kind::blocked) break;
-        if (piece.kind == BodyReader::Kind::refused) {
-            end_.problem = problem_of(body.refusal());
-            return false;
-        }
-        if (piece.kind == BodyReader::Kind::end) {
-            if (chunked_) chunks.finish(body.trailers(), s_.out);
-        } else if (chunked_) {
-            chunks.append(piece.data, s_.out);
-        } else {
-            s_.out += piece.data;
-        }
-    }
-    whole_ = body.done();
-    return true;
-}
-
-bool Relay::reuse_connection() {
-    auto pooled = shard_.pool.take(*plan_.origin, shard_.profile_generation());
-    if (!pooled) return false;
-    upstream_ = std::move(*pooled);
-    reused_ = true;
-    shard_.metrics.upstream_reuses.add();
-    return true;
-}
-
-Task<bool> Relay::dial() {
-    reused_ = false;
-    Dialled dialled = co_await shard_.shared.parts.outbound.dialler().dial(*plan_.origin);
-    if (dialled.failure) {
-        shard_.metrics.upstream_connect_failures.add();
-        end_.problem = problem_of(*dialled.failure);
-        end_.body_unread = !whole_;
-        co_return false;
-    }
-    shard_.metrics.upstream_connects.add();
-    upstream_ = std::move(dialled.stream);
-    co_return true;
-}
-
-Task<Relay::Step> Relay::send_rest(std::size_t already) {
-    std::string_view rest = std::string_view(s_.out).substr(already);
-    while (!rest.empty()) {
-        const Io io = upstream_.write_now(rest);
-        if (io.state == Io::State::done) {
-            sent_ += io.bytes;
-            rest.remove_prefix(io.bytes);
-            continue;
-        }
-        if (!io.blocked()) break;  // maybe answered: read_head() tells
-        watch();
-        co_await upstream_.wait_either();
-        if (client_gone_) co_return interrupted();
-        if (!upstream_.is_tls() && !upstream_.fit_for_reuse()) break;  // it answers or ends before it has all
-    }
-    co_return Step::go_on;
 }
 
 void Relay::refuse(ProblemKind kind, std::string detail) {
@@ -203,8 +114,9 @@ Relay::Step Relay::lost(std::string_view what) {
         s_.progress = {};
         return Step::again;
     }
-    refuse(ProblemKind::unreachable, "The origin " + std::string(what) +
-                                         " before it answered. If the request changes something, it may have happened.");
+    refuse(ProblemKind::unreachable,
+           "The origin " + std::string(what) +
+               " before it answered. If the request changes something, it may have happened.");
     return Step::over;
 }
 
@@ -235,9 +147,11 @@ Task<Relay::Step> Relay::read_head() {
             continue;
         }
         if (!io.blocked()) {
-            const std::string_view what = io.state == Io::State::failed ? "broke the connection" : "closed the connection";
+            const std::string_view what = io.state == Io::State::failed ? "broke the connection"
+                                                                        : "closed the connection";
             if (s_.up.empty()) co_return lost(what);
-            refuse(ProblemKind::upstream_invalid, "The origin " + std::string(what) + " in the middle of its answer's head.");
+            refuse(ProblemKind::upstream_invalid,
+                   "The origin " + std::string(what) + " in the middle of its answer's head.");
             co_return Step::over;
         }
         watch();
@@ -395,64 +309,6 @@ Task<> Relay::switch_protocols(std::size_t head_bytes) {
     co_await tunnel.run();
 }
 
-void Relay::start_pump() {
-    if (whole_ || sent_ < s_.out.size()) return;
-    pump_done_ = false;
-    pumping_.emplace(shard_.context.get_executor());
-    pumping_->start(pump());
-    if (!expects_) return;
-    shard_.deadlines.arm(expect_, continue_after, [](void* relay) noexcept {
-        auto& self = *static_cast<Relay*>(relay);
-        if (self.answered_ || self.continued_ || self.s_.request_body.taken() > 0) return;
-        self.continued_ = true;
-        self.client_.write_now(continue_line);
-    }, this);
-}
-
-// The rest of the request body, beside the answer.
-Task<> Relay::pump() {
-    http::ChunkWriter chunks;
-    BodyReader& body = s_.request_body;
-    StreamDeadline stalled;
-    std::string tail;
-    while (!pump_stop_) {
-        const BodyReader::Piece piece = body.next(s_.in, client_, shard_.buffers);
-        if (piece.kind == BodyReader::Kind::blocked) {
-            stalled.arm(shard_.deadlines, client_, shard_.shared.options.timeouts.body_stall);
-            auto ready = client_.wait(piece.wait);
-            co_await std::move(ready);
-            if (stalled.expired()) {
-                body_stalled_ = true;
-                upstream_.cancel();
-                break;
-            }
-            stalled.disarm();
-            continue;
-        }
-        Pieces pieces{piece.data};
-        if (piece.kind == BodyReader::Kind::data) {
-            shard_.metrics.bytes_to_upstream.add(piece.data.size());
-            if (chunked_) pieces = Pieces{chunks.before_data(piece.data.size()), piece.data, http::ChunkWriter::after_data};
-        } else if (piece.kind == BodyReader::Kind::end) {
-            if (chunked_) chunks.finish(body.trailers(), tail);
-            pieces = Pieces{tail};
-        } else if (piece.kind == BodyReader::Kind::refused) {
-            bad_body_ = true;
-            upstream_.close();
-            break;
-        } else {
-            client_left();
-            break;
-        }
-        const bool written = co_await write_pieces(shard_, upstream_, pieces, &pump_stop_);
-        if (!written) break;  // whoever reads the answer finds out why
-        if (piece.kind == BodyReader::Kind::end) {
-            pump_done_ = true;
-            break;
-        }
-    }
-}
-
 Task<> Relay::finish() {
     if (pumping_ && pumping_->running() > 0) {
         pump_stop_ = true;
@@ -479,14 +335,17 @@ void Relay::client_left() noexcept {
 // A client that leaves must not keep its origin at work. Looked at now and then: no system call a request.
 void Relay::watch() noexcept {
     if (watch_.armed()) return;
-    shard_.deadlines.arm(watch_, watch_every, [](void* relay) noexcept {
-        auto& self = *static_cast<Relay*>(relay);
-        if (self.client_.peer_left()) {
-            self.client_left();
-        } else {
-            self.watch();
-        }
-    }, this);
+    shard_.deadlines.arm(
+        watch_, watch_every,
+        [](void* relay) noexcept {
+            auto& self = *static_cast<Relay*>(relay);
+            if (self.client_.peer_left()) {
+                self.client_left();
+            } else {
+                self.watch();
+            }
+        },
+        this);
 }
 
 }  // namespace opid

@@ -13,13 +13,13 @@ namespace opid {
 Problem problem_of(const DialFailure& failure);
 
 struct RelayPlan {
-    const Origin* origin = nullptr;  // outlives the exchange
-    std::string_view target;         // empty: origin form of the head's target
-    std::string_view host;           // empty: as received
-    std::string_view forwarded_for;  // reverse mode
+    const Origin* origin = nullptr;    // outlives the exchange
+    std::string_view target;           // empty: origin form of the head's target
+    std::string_view host;             // empty: as received
+    std::string_view forwarded_for;    // reverse mode
     std::string_view credential_name;  // put in by opid; empty: none
     std::string_view credential_value;
-    std::string_view max_forwards;     // empty: as received
+    std::string_view max_forwards;         // empty: as received
     std::optional<std::string_view> body;  // the whole body, when it was read before; else it streams
 };
 
@@ -79,19 +79,19 @@ private:
     bool websocket_ = false;
     bool chunked_ = false;
 
-    std::size_t sent_ = 0;       // bytes of the request written upstream
-    bool reused_ = false;        // the connection served others before
-    bool whole_ = false;         // the request lies in s_.out from end to end
+    std::size_t sent_ = 0;  // bytes of the request written upstream
+    bool reused_ = false;   // the connection served others before
+    bool whole_ = false;    // the request lies in s_.out from end to end
     bool pump_done_ = true;
     bool pump_stop_ = false;
     bool client_gone_ = false;
-    bool bad_body_ = false;      // the request body is malformed
+    bool bad_body_ = false;  // the request body is malformed
     bool body_stalled_ = false;
-    bool answered_ = false;      // a byte of the final answer was written to the client
-    bool continued_ = false;     // a 100 went to the client
+    bool answered_ = false;   // a byte of the final answer was written to the client
+    bool continued_ = false;  // a 100 went to the client
     bool answer_whole_ = false;
     std::uint32_t interim_ = 0;
-    Millis keep_upstream_{0};    // how long the connection may rest in the pool
+    Millis keep_upstream_{0};  // how long the connection may rest in the pool
     http::BodyKind answer_kind_ = http::BodyKind::none;
 };
 

@@ -144,7 +144,8 @@ Route route(const RequestHead& head, const Listening& at, const ProfileSet& prof
     if (ends_here(head)) return local;
     switch (head.form) {
         case TargetForm::authority:
-            if (!at.provider.empty()) return refuse(ProblemKind::not_allowed, "This port serves one provider, not CONNECT.");
+            if (!at.provider.empty())
+                return refuse(ProblemKind::not_allowed, "This port serves one provider, not CONNECT.");
             return to_connect(head, profiles);
         case TargetForm::absolute:
             if (at.provider.empty()) return to_absolute(head, profiles);
@@ -158,7 +159,8 @@ Route route(const RequestHead& head, const Listening& at, const ProfileSet& prof
     }
     const ProfilePtr profile = profiles.by_name(at.provider);
     if (!profile) {
-        return refuse(ProblemKind::unknown_provider, "No profile is loaded for the provider that this port is meant for.");
+        return refuse(ProblemKind::unknown_provider,
+                      "No profile is loaded for the provider that this port is meant for.");
     }
     return to_upstream(profile, origin_form(head));
 }

@@ -14,11 +14,11 @@ namespace opid {
 
 struct Route {
     enum class Kind : std::uint8_t {
-        refuse,         // `problem`
-        local,          // 200 here: Max-Forwards: 0, or OPTIONS * about opid itself
-        tunnel,         // CONNECT to `origin`, bytes relayed unseen
-        pass_through,   // no profile
-        profile,        // `origin.profile` and its rules decide
+        refuse,        // `problem`
+        local,         // 200 here: Max-Forwards: 0, or OPTIONS * about opid itself
+        tunnel,        // CONNECT to `origin`, bytes relayed unseen
+        pass_through,  // no profile
+        profile,       // `origin.profile` and its rules decide
     };
     Kind kind = Kind::refuse;
     bool reverse = false;

@@ -21,7 +21,8 @@ Task<> Tunnel::run() {
     shard_.metrics.tunnels_open.subtract();
     if (broken_) {
         // What was read has been handed on; what the peers see is a break, not an end.
-        co_await coarse_sleep(shard_.deadlines, Millis{100});
+        const Millis grace{100};
+        co_await coarse_sleep(shard_.deadlines, grace);
         client_.reset();
         upstream_.reset();
     }
@@ -41,9 +42,7 @@ bool Tunnel::read_into(Way& way, Buffer& buffer, Io::State& wait) {
     const Io io = way.from.read_now(buffer.room(), buffer.room_size());
     wait = Io::State::done;
     switch (io.state) {
-        case Io::State::done:
-            buffer.commit(io.bytes);
-            return true;
+        case Io::State::done: buffer.commit(io.bytes); return true;
         case Io::State::want_read:
         case Io::State::want_write:
             wait = io.state;
@@ -51,9 +50,7 @@ bool Tunnel::read_into(Way& way, Buffer& buffer, Io::State& wait) {
             buffer = Buffer();
             return true;
         case Io::State::end:
-        case Io::State::cut:
-            way.to.shut_down_write();
-            return false;
+        case Io::State::cut: way.to.shut_down_write(); return false;
         case Io::State::failed: break;
     }
     break_off();

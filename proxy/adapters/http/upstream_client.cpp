@@ -321,15 +321,12 @@ Task<bool> UpstreamClient::Sending::read_body() {
 namespace {
 
 // Where the request goes: the place that its intent names, else the profile's upstream.
-template <class Request>
-std::optional<Origin> origin_of(const Request& request) {
+std::optional<Origin> origin_of(const OutboundRequest& request) {
     std::optional<Origin> origin;
-    if constexpr (requires { request.scheme_authority; }) {
-        const std::string_view place = request.scheme_authority;
-        const std::size_t mark = place.find("://");
-        if (mark != std::string_view::npos) {
-            origin = Origin::make(place.substr(0, mark) != "http", place.substr(mark + 3), request.profile);
-        }
+    const std::string_view place = request.scheme_authority;
+    const std::size_t mark = place.find("://");
+    if (mark != std::string_view::npos) {
+        origin = Origin::make(place.substr(0, mark) != "http", place.substr(mark + 3), request.profile);
     }
     if (!origin) origin = Origin::upstream_of(request.profile);
     // Guarded traffic shares no connection with what merely passes through.
@@ -357,6 +354,7 @@ Task<Exchange> UpstreamClient::send(const OutboundRequest& request, ResponseSink
 Task<Exchange> UpstreamClient::look_up(const LookUpRequest& look_up) {
     OutboundRequest request;
     request.profile = look_up.profile;
+    request.scheme_authority = look_up.scheme_authority;
     request.method = "GET";
     request.target = look_up.target;
     request.fields = look_up.fields;

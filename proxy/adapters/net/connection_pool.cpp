@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "adapters/system/steady_clock.hpp"
 #include "base/encoding.hpp"
 
 namespace opid {
@@ -13,7 +14,7 @@ struct ConnectionPool::Idle {
     ConnectionPool* pool = nullptr;
     Shelf* shelf = nullptr;
     std::uint64_t generation = 0;
-    std::chrono::steady_clock::time_point since;
+    SteadyInstant since;
 };
 
 ConnectionPool::ConnectionPool(Deadlines& deadlines) : deadlines_(deadlines) {}
@@ -37,7 +38,7 @@ std::optional<Stream> ConnectionPool::take(const Origin& origin, std::uint64_t g
         last->deadline.disarm();
         Stream stream = std::move(last->stream);
         const bool young = last->generation == generation &&
-                           (idle_max >= idle_limit || std::chrono::steady_clock::now() - last->since <= idle_max);
+                           (idle_max >= idle_limit || steady_now() - last->since <= idle_max);
         if (spare_.size() < idle_per_origin) spare_.push_back(std::move(last));
         if (young && stream.fit_for_reuse()) return stream;
     }
@@ -59,7 +60,7 @@ void ConnectionPool::give(const Origin& origin, Stream stream, std::uint64_t gen
     entry->pool = this;
     entry->shelf = &shelf;
     entry->generation = generation;
-    entry->since = std::chrono::steady_clock::now();
+    entry->since = steady_now();
     deadlines_.arm(entry->deadline, keep, on_idle_end, entry.get());
     shelf.idle.push_back(std::move(entry));
     ++count_;
@@ -101,7 +102,8 @@ public:
     inline static boost::asio::execution_context::id id;  // NOLINT: the name is Asio's
 
     explicit PoolService(boost::asio::execution_context& owner)
-        : service(owner), pool(deadlines_of(static_cast<boost::asio::io_context&>(owner))) {}
+        : service(owner),
+          pool(deadlines_of(static_cast<boost::asio::io_context&>(owner))) {}
     void shutdown() override { pool.clear(); }
 
     ConnectionPool pool;

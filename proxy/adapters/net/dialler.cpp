@@ -4,6 +4,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <chrono>
 
+#include "adapters/system/steady_clock.hpp"
 #include "core/http/authority.hpp"
 
 namespace opid {
@@ -70,7 +71,11 @@ struct Dialler::Goal {
 
 Dialler::Dialler(const EgressPolicy& policy, const OwnEndpoints& own, Resolver& resolver, TlsContexts& contexts,
                  DialTimeouts timeouts)
-    : policy_(policy), own_(own), resolver_(resolver), contexts_(contexts), timeouts_(timeouts) {}
+    : policy_(policy),
+      own_(own),
+      resolver_(resolver),
+      contexts_(contexts),
+      timeouts_(timeouts) {}
 
 Task<Dialled> Dialler::dial(const Origin& origin) const {
     Dialled dialled;
@@ -138,11 +143,11 @@ Task<std::optional<DialFailure>> Dialler::connect(Goal& goal, Stream& stream) co
     using Cause = DialFailure::Cause;
     const Executor executor = co_await asio::this_coro::executor;
     Deadlines& deadlines = deadlines_on(executor);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = steady_now();
     std::optional<DialFailure> failure;
     const std::size_t count = goal.addresses.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const auto passed = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - start);
+        const auto passed = std::chrono::duration_cast<Millis>(steady_now() - start);
         const Millis left = timeouts_.connect - passed;
         if (left <= Millis{0}) break;
         const Millis share = left / static_cast<Millis::rep>(count - i);
@@ -162,7 +167,9 @@ Task<std::optional<DialFailure>> Dialler::connect(Goal& goal, Stream& stream) co
         }
         const bool timed_out = deadline.expired() || error == asio::error::timed_out;
         const bool no_files = error == asio::error::no_descriptors;
-        failure = failed(timed_out ? Cause::connect_timeout : no_files ? Cause::overloaded : Cause::connect,
+        failure = failed(timed_out  ? Cause::connect_timeout
+                         : no_files ? Cause::overloaded
+                                    : Cause::connect,
                          Stage::resolved, timed_out ? std::string("connect timeout") : words_of(error));
     }
     if (!failure) failure = failed(Cause::connect_timeout, Stage::resolved, "connect timeout");

@@ -32,7 +32,15 @@ struct Origin {
 
 struct DialFailure {
     enum class Cause : std::uint8_t {
-        refused_by_policy, own_listener, own_admin, dns, dns_timeout, connect, connect_timeout, tls, tls_timeout,
+        refused_by_policy,
+        own_listener,
+        own_admin,
+        dns,
+        dns_timeout,
+        connect,
+        connect_timeout,
+        tls,
+        tls_timeout,
         overloaded,
     };
     Cause cause = Cause::connect;

@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint16_t smtp_port = 25;
 
 Error bad_entry(const std::string& word) {
-    return {ErrorKind::invalid, "egress: \"" + word +
-                                    "\" is no CIDR, address, host name, *.pattern, `private` or `metadata`"};
+    return {ErrorKind::invalid,
+            "egress: \"" + word + "\" is no CIDR, address, host name, *.pattern, `private` or `metadata`"};
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ std::optional<std::string> EgressPolicy::refusal(std::string_view host, std::uin
         if (deny_.holds(address)) return "egress.deny forbids an address of this host";
         if (host_allowed || allow_.holds(address)) continue;
         if (deny_.private_class && !allow_.private_class && http::is_private(kind)) {
-            return "it leads to a private, local or reserved address, which egress.deny forbids; egress.allow can permit it";
+            return "it leads to a private, local or reserved address, which egress.deny forbids; egress.allow can "
+                   "permit it";
         }
     }
     return std::nullopt;

@@ -45,7 +45,8 @@ Result<Resolver::Addresses> ask_the_system(const std::string& host) {
         } else {
             continue;
         }
-        if (std::find(found.begin(), found.end(), address) == found.end() && found.size() < 16) found.push_back(address);
+        if (std::find(found.begin(), found.end(), address) == found.end() && found.size() < 16)
+            found.push_back(address);
     }
     ::freeaddrinfo(list);
     if (found.empty()) return Error(ErrorKind::not_found, "the name has no address");
@@ -124,7 +125,8 @@ void Resolver::State::settle(const std::string& host, const Result<Addresses>& r
 Resolver::Resolver(ResolverOptions options, LookUp look_up) : state_(std::make_shared<State>()) {
     state_->options = options;
     state_->look_up = look_up != nullptr ? look_up : ask_the_system;
-    for (std::size_t i = 0; i < options.threads; ++i) state_->threads.emplace_back([state = state_.get()] { state->run(); });
+    for (std::size_t i = 0; i < options.threads; ++i)
+        state_->threads.emplace_back([state = state_.get()] { state->run(); });
 }
 
 Resolver::~Resolver() {
@@ -177,7 +179,8 @@ Task<Result<Resolver::Addresses>> Resolver::resolve(std::string host, Millis bud
     const Leave leave(state_->mutex, waiter);
     Deadline deadline;
     Deadlines& deadlines = deadlines_of(static_cast<boost::asio::io_context&>(executor.context()));
-    deadlines.arm(deadline, budget, [](void* signal) noexcept { static_cast<Signal*>(signal)->set(); }, &waiter->signal);
+    deadlines.arm(
+        deadline, budget, [](void* signal) noexcept { static_cast<Signal*>(signal)->set(); }, &waiter->signal);
     co_await waiter->signal.wait();
     const std::lock_guard lock(state_->mutex);
     co_return waiter->result;

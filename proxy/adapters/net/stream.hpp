@@ -42,8 +42,8 @@ public:
     using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
     using Endpoint = boost::asio::ip::tcp::endpoint;
 
-    Stream();                         // closed
-    explicit Stream(Socket socket);   // made non-blocking, TCP_NODELAY on
+    Stream();                        // closed
+    explicit Stream(Socket socket);  // made non-blocking, TCP_NODELAY on
     Stream(Socket socket, std::unique_ptr<TlsSession> tls);
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
@@ -66,7 +66,7 @@ public:
     // Resumes when either direction may get further.
     Task<> wait_either();
 
-    void cancel() noexcept;          // wakes all waits
+    void cancel() noexcept;           // wakes all waits
     void shut_down_write() noexcept;  // after the last byte: close_notify, FIN
     void close() noexcept;
     void reset() noexcept;  // closes with RST, so that the peer sees an error and not an end
@@ -86,7 +86,8 @@ private:
 class StreamDeadline {
 public:
     void arm(Deadlines& deadlines, Stream& stream, Millis after) {
-        deadlines.arm(deadline_, after, [](void* s) noexcept { static_cast<Stream*>(s)->cancel(); }, &stream);
+        deadlines.arm(
+            deadline_, after, [](void* s) noexcept { static_cast<Stream*>(s)->cancel(); }, &stream);
     }
     void disarm() noexcept { deadline_.disarm(); }
     bool expired() const noexcept { return deadline_.expired(); }

@@ -26,8 +26,7 @@ Result<TlsContextPtr> make_context(const std::string& ca_bundle, const UpstreamT
                            ? SSL_CTX_set_default_verify_paths(context.get()) == 1
                            : SSL_CTX_load_verify_locations(context.get(), ca_bundle.c_str(), nullptr) == 1;
     if (!roots) return unusable(ca_bundle, "the file of root certificates");
-    if (!tls.ca_file.empty() &&
-        SSL_CTX_load_verify_locations(context.get(), tls.ca_file.c_str(), nullptr) != 1) {
+    if (!tls.ca_file.empty() && SSL_CTX_load_verify_locations(context.get(), tls.ca_file.c_str(), nullptr) != 1) {
         return unusable(tls.ca_file, "tls.ca");
     }
     if (!tls.client_certificate_file.empty()) {

@@ -63,7 +63,8 @@ std::string last_words(const SSL* ssl) {
 }  // namespace
 
 TlsSession::TlsSession(TlsContextPtr context, int socket, const std::string& host, bool is_ip)
-    : context_(std::move(context)), ssl_(SSL_new(context_.get())) {
+    : context_(std::move(context)),
+      ssl_(SSL_new(context_.get())) {
     BIO* const bio = BIO_new(socket_method());
     BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
     BIO_set_init(bio, 1);

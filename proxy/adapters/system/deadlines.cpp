@@ -8,8 +8,8 @@
 namespace opid {
 
 namespace asio = boost::asio;
-using SteadyTimer = asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>,
-                                               Executor>;
+using SteadyTimer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 struct Deadlines::Clock {
     explicit Clock(asio::io_context& context) : timer(context) {}
@@ -111,7 +111,8 @@ public:
     inline static asio::execution_context::id id;  // NOLINT: the name is Asio's
 
     explicit DeadlineService(asio::execution_context& owner)
-        : service(owner), deadlines(static_cast<asio::io_context&>(owner)) {}
+        : service(owner),
+          deadlines(static_cast<asio::io_context&>(owner)) {}
     void shutdown() override { deadlines.shut_down(); }
 
     Deadlines deadlines;
@@ -119,15 +120,14 @@ public:
 
 }  // namespace
 
-Deadlines& deadlines_of(asio::io_context& context) {
-    return asio::use_service<DeadlineService>(context).deadlines;
-}
+Deadlines& deadlines_of(asio::io_context& context) { return asio::use_service<DeadlineService>(context).deadlines; }
 
 Task<> coarse_sleep(Deadlines& deadlines, Millis time) {
     const Executor executor = co_await asio::this_coro::executor;
     Signal over(executor);
     Deadline deadline;
-    deadlines.arm(deadline, time, [](void* signal) noexcept { static_cast<Signal*>(signal)->set(); }, &over);
+    deadlines.arm(
+        deadline, time, [](void* signal) noexcept { static_cast<Signal*>(signal)->set(); }, &over);
     co_await over.wait();
 }
 

@@ -20,8 +20,8 @@ public:
 
 private:
     // A timer that never runs out: its queue owns the sleeping coroutine, so that nothing leaks at shutdown.
-    boost::asio::basic_waitable_timer<std::chrono::steady_clock,
-                                      boost::asio::wait_traits<std::chrono::steady_clock>, Executor>
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
+                                      Executor>
         parked_;
     bool set_ = false;
 };

@@ -8,8 +8,8 @@ namespace opid {
 
 namespace {
 
-using SteadyTimer = boost::asio::basic_waitable_timer<
-    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using SteadyTimer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                      boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 // The handler holds it weakly: dropping the handle also stops an action whose timer has run out already.
 struct Alarm {
@@ -20,9 +20,7 @@ struct Alarm {
 
 }  // namespace
 
-Instant SystemTimers::now() const {
-    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-}
+Instant SystemTimers::now() const { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
 
 Task<> SystemTimers::sleep_for(Millis time) {
     const Executor executor = co_await boost::asio::this_coro::executor;

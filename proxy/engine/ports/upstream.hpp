@@ -15,7 +15,8 @@ namespace opid {
 
 // One request as it is to leave. Everything views or owns bytes that live until send() returns.
 struct OutboundRequest {
-    ProfilePtr profile;  // where to (upstream scheme, authority, address, TLS) and with which trust
+    ProfilePtr profile;                 // where to (upstream scheme, authority, address, TLS) and with which trust
+    std::string_view scheme_authority;  // "https://api.example.com" of the intent; empty: the profile's upstream
     std::string_view method;
     std::string target;  // path and query, raw bytes
     std::string fields;  // "Name: value\r\n" lines in order, without Host, Connection and framing, with the key
@@ -63,6 +64,7 @@ public:
 // A read for the look-up step: its answer, bounded; never guarded.
 struct LookUpRequest {
     ProfilePtr profile;
+    std::string_view scheme_authority;  // as in OutboundRequest
     std::string target;
     std::string fields;  // credentials included
     Millis timeout{20000};

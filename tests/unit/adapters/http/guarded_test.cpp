@@ -56,8 +56,9 @@ OutboundRequest request_to(const ProfilePtr& profile, std::string_view body = "{
 std::future<Exchange> start(Plane& plane, const OutboundRequest& request, ResponseSink* sink = nullptr) {
     auto promise = std::make_shared<std::promise<Exchange>>();
     std::future<Exchange> result = promise->get_future();
-    boost::asio::co_spawn(plane.plane->context(0), plane.upstream->send(request, sink),
-                          [promise](const std::exception_ptr&, Exchange exchange) { promise->set_value(std::move(exchange)); });
+    boost::asio::co_spawn(
+        plane.plane->context(0), plane.upstream->send(request, sink),
+        [promise](const std::exception_ptr&, Exchange exchange) { promise->set_value(std::move(exchange)); });
     return result;
 }
 
@@ -91,15 +92,18 @@ TEST_CASE("a write reaches the engine whole and named, and its answer goes back"
     Engine engine;
     Plane plane({acme(server)}, engine.handler());
     Peer client = plane.client();
-    client.send("POST /acme/things?x=1 HTTP/1.1\r\nHost: localhost\r\nOperation-Id: op-1\r\nContent-Type: application/json\r\n"
-                "Transfer-Encoding: chunked\r\nAuthorization: Bearer t\r\nOperation-Wait: 3\r\n\r\n2\r\n{\"\r\n");
+    client.send(
+        "POST /acme/things?x=1 HTTP/1.1\r\nHost: localhost\r\nOperation-Id: op-1\r\nContent-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\nAuthorization: Bearer t\r\nOperation-Wait: 3\r\n\r\n2\r\n{\"\r\n");
     client.send("5\r\na\":1}\r\n0\r\n\r\n");
     const std::string head = client.read_head();
     CHECK(has(head, "HTTP/1.1 201 Created\r\n"));
     CHECK(has(head, "Operation-Status: succeeded\r\n"));
     CHECK(has(head, "Content-Length: 4\r\n"));
     CHECK(client.read_exactly(4) == "made");
-    client.send("POST http://api.acme.example/things?x=1 HTTP/1.1\r\nHost: x\r\nOperation-Id: op-1\r\nContent-Length: 2\r\n\r\n{}");
+    client.send(
+        "POST http://api.acme.example/things?x=1 HTTP/1.1\r\nHost: x\r\nOperation-Id: op-1\r\nContent-Length: "
+        "2\r\n\r\n{}");
     client.read_head();
     client.read_exactly(4);
     REQUIRE(engine.writes.size() == 2);
@@ -114,7 +118,9 @@ TEST_CASE("a write reaches the engine whole and named, and its answer goes back"
     CHECK(write.intent.body == "{\"a\":1}");
     CHECK(write.chunked);
     CHECK(write.wait == Millis{3000});
-    CHECK(write.fields == "Content-Type: application/json\r\nAuthorization: Bearer t\r\nX-Forwarded-For: 127.0.0.1\r\nVia: 1.1 opid\r\n");
+    CHECK(
+        write.fields ==
+        "Content-Type: application/json\r\nAuthorization: Bearer t\r\nX-Forwarded-For: 127.0.0.1\r\nVia: 1.1 opid\r\n");
     CHECK(engine.writes[1].intent.scheme_authority == "http://api.acme.example");
     CHECK(engine.writes[1].intent.path == "/things");
     CHECK(plane.metrics().guarded.value() == 2);
@@ -131,7 +137,9 @@ TEST_CASE("bodies are asked for, spooled when large and refused when too large")
     Plane plane({acme(server)}, engine.handler(), options);
     Peer client = plane.client();
     const std::string body(90'000, 'b');
-    client.send("PUT /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Id: o\r\nExpect: 100-continue\r\nContent-Length: 90000\r\n\r\n");
+    client.send(
+        "PUT /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Id: o\r\nExpect: 100-continue\r\nContent-Length: "
+        "90000\r\n\r\n");
     CHECK(client.read_head() == "HTTP/1.1 100 Continue\r\n\r\n");
     client.send(body);
     CHECK(has(client.read_head(), "201 Created"));
@@ -139,7 +147,9 @@ TEST_CASE("bodies are asked for, spooled when large and refused when too large")
     REQUIRE(engine.writes.size() == 1);
     CHECK(engine.writes[0].intent.body == body);
 
-    client.send("PUT /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Id: o\r\nExpect: 100-continue\r\nContent-Length: 100001\r\n\r\n");
+    client.send(
+        "PUT /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Id: o\r\nExpect: 100-continue\r\nContent-Length: "
+        "100001\r\n\r\n");
     const std::string head = client.read_head();
     CHECK(has(head, "413 Content Too Large"));
     CHECK(has(head, "Connection: close"));
@@ -164,7 +174,8 @@ TEST_CASE("writes without an ID are refused, relayed or observed; reads are rela
         Peer reader = plane.client();
         reader.send("GET /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Id: o\r\n\r\n");
         Peer origin = server.accept();
-        CHECK(origin.read_head() == "GET /x HTTP/1.1\r\nHost: api.acme.example\r\nX-Forwarded-For: 127.0.0.1\r\nVia: 1.1 opid\r\n\r\n");
+        CHECK(origin.read_head() ==
+              "GET /x HTTP/1.1\r\nHost: api.acme.example\r\nX-Forwarded-For: 127.0.0.1\r\nVia: 1.1 opid\r\n\r\n");
         origin.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
         CHECK(has(reader.read_head(), "200 OK"));
     }
@@ -185,7 +196,8 @@ TEST_CASE("a step is given one ID for ever") {
     Plane plane({acme(server)}, engine.handler());
     Peer client = plane.client();
     for (const std::string step : {"run/1", "run/1", "run/2"}) {
-        client.send("POST /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Step: " + step + "\r\nContent-Length: 0\r\n\r\n");
+        client.send("POST /acme/x HTTP/1.1\r\nHost: localhost\r\nOperation-Step: " + step +
+                    "\r\nContent-Length: 0\r\n\r\n");
         client.read_head();
         client.read_exactly(4);
     }
@@ -201,11 +213,13 @@ TEST_CASE("an exchange is sent once, with its evidence") {
     const OutboundRequest request = request_to(profile);
     auto result = start(plane, request);
     Peer origin = server.accept();
-    CHECK(origin.read_head() == "POST /things?x=1 HTTP/1.1\r\nHost: api.acme.example\r\nContent-Type: application/json\r\n"
-                                "Idempotency-Key: k\r\nContent-Length: 2\r\n\r\n");
+    CHECK(origin.read_head() ==
+          "POST /things?x=1 HTTP/1.1\r\nHost: api.acme.example\r\nContent-Type: application/json\r\n"
+          "Idempotency-Key: k\r\nContent-Length: 2\r\n\r\n");
     CHECK(origin.read_exactly(2) == "{}");
-    origin.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 201 Created\r\nConnection: X-Hop\r\nX-Hop: 1\r\nLocation: /1\r\n"
-                "Transfer-Encoding: chunked\r\n\r\n3\r\nyes\r\n0\r\n\r\n");
+    origin.send(
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 201 Created\r\nConnection: X-Hop\r\nX-Hop: 1\r\nLocation: /1\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n3\r\nyes\r\n0\r\n\r\n");
     Exchange exchange = result.get();
     CHECK(exchange.answered);
     CHECK(exchange.evidence.stage == Stage::answered);
@@ -302,7 +316,8 @@ TEST_CASE("a large answer is counted and digested without being kept; a stream g
     RecordingSink sink;
     result = start(plane, request, &sink);
     origin.read_head();
-    origin.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nContent-Length: 9\r\n\r\ndata: 1\n\n");
+    origin.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nContent-Length: 9\r\n\r\ndata: 1\n\n");
     exchange = result.get();
     CHECK(exchange.answered);
     CHECK(sink.seen == "head 200;data: 1\n\n");  // its end is told by whoever makes the outcome durable

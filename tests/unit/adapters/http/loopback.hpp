@@ -71,8 +71,7 @@ public:
         return take(count);
     }
     std::string read_to_end() {
-        while (read_some()) {
-        }
+        while (read_some()) {}
         return take(rest_.size());
     }
     bool silent() const {  // nothing to read now
@@ -157,7 +156,9 @@ public:
     }
     Task<Result<Loaded>> load(OperationKey) override { co_return Error(ErrorKind::internal, "unused"); }
     Task<Status> commit(Commit) override { co_return Error(ErrorKind::internal, "unused"); }
-    Task<Result<std::string>> load_body(OperationKey, BodyPart) override { co_return Error(ErrorKind::internal, "unused"); }
+    Task<Result<std::string>> load_body(OperationKey, BodyPart) override {
+        co_return Error(ErrorKind::internal, "unused");
+    }
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey) override {
         co_return Error(ErrorKind::internal, "unused");
     }
@@ -166,7 +167,9 @@ public:
         co_return Error(ErrorKind::internal, "unused");
     }
     Task<Result<std::vector<Operation>>> in_progress() override { co_return Error(ErrorKind::internal, "unused"); }
-    Task<Result<SweepResult>> sweep(Instant, Instant, Instant) override { co_return Error(ErrorKind::internal, "unused"); }
+    Task<Result<SweepResult>> sweep(Instant, Instant, Instant) override {
+        co_return Error(ErrorKind::internal, "unused");
+    }
     StoreHealth health() const override { return {}; }
 
 private:
@@ -221,7 +224,8 @@ public:
 // A head without the lines that only say who relayed it.
 inline std::string without_via(std::string head) {
     for (const std::string_view line : {"Via: 1.1 opid\r\n", "Via: 1.0 opid\r\n"}) {
-        for (std::size_t at = head.find(line); at != std::string::npos; at = head.find(line)) head.erase(at, line.size());
+        for (std::size_t at = head.find(line); at != std::string::npos; at = head.find(line))
+            head.erase(at, line.size());
     }
     return head;
 }

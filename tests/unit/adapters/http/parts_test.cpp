@@ -76,7 +76,8 @@ TEST_CASE("tenants are known by their tokens; none are configured: loopback call
 
     const TenantGate gate({{"a", {sha256("one"), sha256("two")}}, {"b", {sha256("three")}}});
     const auto with = [&gate](const std::string& value) {
-        const Head head("GET / HTTP/1.1\r\nHost: a\r\nOperation-Tenant: b\r\nProxy-Authorization: " + value + "\r\n\r\n");
+        const Head head("GET / HTTP/1.1\r\nHost: a\r\nOperation-Tenant: b\r\nProxy-Authorization: " + value +
+                        "\r\n\r\n");
         return gate.identify(head.head.fields, true);
     };
     CHECK(with("Bearer two") == "a");
@@ -155,21 +156,24 @@ TEST_CASE("the operation is named by the first source that is present") {
 }
 
 TEST_CASE("fields travel on without what belongs to the hop, to opid or to framing") {
-    const Head head("POST / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nConnection: X-Hop, Accept\r\nX-Hop: 1\r\nTE: trailers\r\n"
-                    "Operation-Id: o\r\nProxy-Authorization: Basic x\r\nAuthorization: Bearer mine\r\nContent-Length: 0\r\n"
-                    "Expect: 100-continue\r\nX-Forwarded-For: 9.9.9.9\r\nContent-Type: text/plain\r\n\r\n");
+    const Head head(
+        "POST / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\nConnection: X-Hop, Accept\r\nX-Hop: 1\r\nTE: trailers\r\n"
+        "Operation-Id: o\r\nProxy-Authorization: Basic x\r\nAuthorization: Bearer mine\r\nContent-Length: 0\r\n"
+        "Expect: 100-continue\r\nX-Forwarded-For: 9.9.9.9\r\nContent-Type: text/plain\r\n\r\n");
     ForwardedFields options;
     options.via = "opid";
-    CHECK(forwarded_fields(head.head, options) == "Accept: */*\r\nAuthorization: Bearer mine\r\nX-Forwarded-For: 9.9.9.9\r\n"
-                                                  "Content-Type: text/plain\r\nVia: 1.1 opid\r\n");
+    CHECK(forwarded_fields(head.head, options) ==
+          "Accept: */*\r\nAuthorization: Bearer mine\r\nX-Forwarded-For: 9.9.9.9\r\n"
+          "Content-Type: text/plain\r\nVia: 1.1 opid\r\n");
     ProviderCredentials credentials;
     credentials.value = Secret("Bearer ours");
     credentials.inject = true;
     options.credentials = &credentials;
     options.forwarded_for = "10.0.0.9";
     options.via = {};
-    CHECK(forwarded_fields(head.head, options) == "Accept: */*\r\nContent-Type: text/plain\r\nAuthorization: Bearer ours\r\n"
-                                                  "X-Forwarded-For: 10.0.0.9\r\n");
+    CHECK(forwarded_fields(head.head, options) ==
+          "Accept: */*\r\nContent-Type: text/plain\r\nAuthorization: Bearer ours\r\n"
+          "X-Forwarded-For: 10.0.0.9\r\n");
 }
 
 TEST_CASE("answers of opid's own have a length, a date and no body for HEAD") {

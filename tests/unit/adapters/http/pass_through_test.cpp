@@ -21,8 +21,9 @@ TEST_CASE("a request goes on in origin form with its own authority, an answer co
     Peer origin = server.accept();
     CHECK(origin.read_head() == "GET /a%00b?x=1|2 HTTP/1.1\r\nHost: " + server.authority() +
                                     "\r\nX-One: 1\r\nx-two: b\r\nAccept: */*\r\nVia: 1.1 opid\r\n\r\n");
-    origin.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nKeep-Alive: timeout=5\r\n"
-                "Opid-Problem: forged\r\n\r\nhello");
+    origin.send(
+        "HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nKeep-Alive: timeout=5\r\n"
+        "Opid-Problem: forged\r\n\r\nhello");
     CHECK(client.read_head() ==
           "HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nVia: 1.1 opid\r\n\r\n");
     CHECK(client.read_exactly(5) == "hello");
@@ -72,7 +73,8 @@ TEST_CASE("bodies keep their framing: length stays length, chunked stays chunked
     CHECK(has(client.read_head(), "\r\nTransfer-Encoding: chunked\r\n"));
     CHECK(client.read_until("\r\n\r\n") == "3\r\nabc\r\n0\r\nX-Sum: 9\r\n\r\n");
 
-    client.send("POST http://" + server.authority() + "/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n");
+    client.send("POST http://" + server.authority() +
+                "/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n");
     CHECK(has(origin.read_head(), "\r\nTransfer-Encoding: chunked\r\n"));
     CHECK(origin.read_exactly(7) == "2\r\nhi\r\n");
     client.send("5\r\nthere\r\n0\r\nHost: evil\r\nX-T: 1\r\n\r\n");
@@ -136,7 +138,8 @@ TEST_CASE("an answer up to the end of its connection is chunked for 1.1 and ends
 TEST_CASE("an answer that is cut short looks cut") {
     Plane plane;
     Server server;
-    for (const std::string body : {"Content-Length: 10\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"}) {
+    for (const std::string body :
+         {"Content-Length: 10\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"}) {
         Peer client = plane.client();
         client.send(get(server));
         Peer origin = server.accept();
@@ -267,8 +270,8 @@ TEST_CASE("large bodies pass both ways at the same time") {
     Server server;
     Peer client = plane.client();
     const std::string big(4 * 1024 * 1024, 'x');
-    client.send("POST http://" + server.authority() + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                std::to_string(big.size()) + "\r\n\r\n");
+    client.send("POST http://" + server.authority() +
+                "/ HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(big.size()) + "\r\n\r\n");
     Peer origin = server.accept();
     origin.read_head();
     constexpr std::size_t step = 64 * 1024;
@@ -316,7 +319,8 @@ TEST_CASE("malformed requests are answered and end the connection; nothing goes 
     const Server server;
     for (const std::string& request :
          {std::string("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\r\n\r\n"),
-          "POST http://" + server.authority() + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+          "POST http://" + server.authority() +
+              "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
           "POST http://" + server.authority() + "/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\n"}) {
         CAPTURE(request);
         Peer client = plane.client();

@@ -155,7 +155,8 @@ TEST_CASE("an upgrade may be answered as usual, and no origin may switch unasked
     origin.read_head();
     origin.send("HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n");
     CHECK(has(client.read_head(), "426 Upgrade Required"));
-    client.send("GET http://" + server.authority() + "/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
+    client.send("GET http://" + server.authority() +
+                "/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
     CHECK_FALSE(has(origin.read_head(), "h2c"));
     origin.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n");
     CHECK(has(client.read_head(), "502 Bad Gateway"));

@@ -33,10 +33,11 @@ TEST_CASE("the default policy keeps private places and metadata services out") {
     const EgressPolicy policy = policy_of({"private", "metadata"}, {});
     CHECK(passes(policy, "example.com", {"93.184.216.34"}));
     CHECK(passes(policy, "example.com", {"2606:2800:220:1::1"}));
-    for (const char* address : {"127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "100.64.0.1", "0.0.0.0", "::1",
-                                "fd00::1", "fe80::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "224.0.0.1",
-                                "255.255.255.255", "192.0.0.1", "198.18.0.1", "240.0.0.1", "169.254.169.254",
-                                "fd00:ec2::254", "169.254.1.1"}) {
+    for (const char* address :
+         {"127.0.0.1",       "10.1.2.3",      "192.168.0.1",     "172.16.0.1",      "100.64.0.1",
+          "0.0.0.0",         "::1",           "fd00::1",         "fe80::1",         "::ffff:10.0.0.1",
+          "64:ff9b::7f00:1", "2002:7f00:1::", "224.0.0.1",       "255.255.255.255", "192.0.0.1",
+          "198.18.0.1",      "240.0.0.1",     "169.254.169.254", "fd00:ec2::254",   "169.254.1.1"}) {
         CAPTURE(address);
         CHECK_FALSE(passes(policy, "example.com", {address}));
     }
