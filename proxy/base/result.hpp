@@ -10,7 +10,7 @@ namespace opid {
 
 // What went wrong, in classes that callers act upon. The text is for people.
 enum class ErrorKind : std::uint8_t {
-    invalid,        // the input is wrong; the text says what, where and what to do
+    invalid,  // the input is wrong; the text says what, where and what to do
     not_found,
     conflict,       // a version or an owner did not match: somebody else was first
     unavailable,    // a resource is closed, full or broken; nothing was changed
@@ -35,7 +35,8 @@ private:
 template <class T>
 class [[nodiscard]] Result {
 public:
-    Result() requires std::is_default_constructible_v<T> = default;
+    Result() requires std::is_default_constructible_v<T>
+    = default;
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
