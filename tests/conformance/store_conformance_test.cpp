@@ -1,4 +1,4 @@
-// What every store promises about single records: existence, versions, bodies, history, steps, dates, retention.
+// What every store promises about single records: existence, versions, bodies, history, steps, dates.
 #include "adapters/store/rocksdb/rocks_probe.hpp"
 #include "core/operation/record_codec.hpp"
 #include "store_fixture.hpp"
@@ -231,56 +231,6 @@ TEMPLATE_TEST_CASE("in_progress finds what an owner left behind", "[store]", BOT
     REQUIRE(found->size() == 1);
     CHECK((*found)[0].id == "a");
     CHECK((*found)[0].owner.epoch == 7);
-}
-
-TEMPLATE_TEST_CASE("a sweep retires final records, forgets tombstones and leaves open ones alone", "[store]",
-                   BOTH_STORES) {
-    TestType fixture;
-    OperationStore* store = &fixture.store();
-    Operation old = new_operation("old", OperationStatus::in_progress, 1000);
-    old.intent.body = payload(std::string(5000, 'q'));
-    REQUIRE(word(put(*store, old)) == "ok");
-    REQUIRE(word(put(*store, moved(old, OperationStatus::succeeded, 2000))) == "ok");
-    const Operation late = new_operation("late", OperationStatus::in_progress, 1000);
-    REQUIRE(word(put(*store, late)) == "ok");
-    REQUIRE(word(put(*store, moved(late, OperationStatus::failed, 9000))) == "ok");
-    std::vector<Operation> open;
-    for (const OperationStatus status : {OperationStatus::prepared, OperationStatus::awaiting_approval,
-                                         OperationStatus::in_progress, OperationStatus::unknown,
-                                         OperationStatus::needs_review}) {
-        open.push_back(new_operation("open-" + std::string(to_word(status)), status, 1000));
-        REQUIRE(word(put(*store, open.back())) == "ok");
-    }
-    const auto sweep = [&](std::int64_t records, std::int64_t tombstones, std::int64_t now) {
-        return *run(store->sweep(at_ms(records), at_ms(tombstones), at_ms(now)));
-    };
-    SweepResult result = sweep(2000, 0, 10'000);
-    CHECK(result.retired == 0);
-    result = sweep(2001, 0, 10'000);
-    CHECK(result.retired == 1);
-    CHECK(result.forgotten == 0);
-    result = sweep(2001, 0, 11'000);
-    CHECK(result.retired == 0);
-    fixture.restart();
-    store = &fixture.store();
-    const Result<Loaded> loaded = load(*store, old);
-    REQUIRE(loaded);
-    REQUIRE(std::holds_alternative<Tombstone>(*loaded));
-    CHECK(std::get<Tombstone>(*loaded) == Tombstone{OperationStatus::succeeded, at_ms(1000), at_ms(10'000)});
-    CHECK(run(store->load_body(old.key, BodyPart::request)).error().kind() == ErrorKind::not_found);
-    CHECK(run(store->load_history(old.key)).error().kind() == ErrorKind::not_found);
-    CHECK(word(put(*store, old)) == "conflict");
-    CHECK(word(put(*store, moved(moved(old, OperationStatus::succeeded), OperationStatus::succeeded))) == "conflict");
-    CHECK(stored(*store, late).status == OperationStatus::failed);
-    CHECK(sweep(0, 10'000, 20'000).forgotten == 0);
-    result = sweep(1'000'000, 10'001, 20'000);
-    CHECK(result.retired == 1);
-    CHECK(result.forgotten == 1);
-    CHECK(is_absent(*store, old));
-    for (const Operation& operation : open) CHECK(stored(*store, operation) == operation);
-    CHECK(store->health().open_operations == 5);
-    CHECK(word(put(*store, old)) == "ok");
-    CHECK(run(store->list(ListQuery{}))->operations.size() == 6);
 }
 
 TEMPLATE_TEST_CASE("names and references are bytes, not text", "[store]", BOTH_STORES) {

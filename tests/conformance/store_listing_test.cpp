@@ -1,4 +1,5 @@
 // Listings: order, filters, pages.
+#include <algorithm>
 #include <set>
 
 #include "store_fixture.hpp"
@@ -116,6 +117,47 @@ TEMPLATE_TEST_CASE("equal times are no trouble for a cursor", "[store]", BOTH_ST
         query.cursor = page->next_cursor;
     } while (!query.cursor.empty());
     CHECK(seen.size() == 20);
+}
+
+// One ID may name an operation in several scopes, and a millisecond may see many begin: the place in the listing is
+// what tells them apart, whether they are open or final, and while they move.
+TEMPLATE_TEST_CASE("a walk over open and final operations meets each one once", "[store]", BOTH_STORES) {
+    TestType fixture;
+    const OperationStatus statuses[] = {OperationStatus::prepared,  OperationStatus::succeeded,
+                                        OperationStatus::unknown,   OperationStatus::failed,
+                                        OperationStatus::cancelled, OperationStatus::needs_review};
+    std::vector<Operation> all;
+    for (int n = 0; n < 75; ++n) {
+        const std::int64_t created = n < 10 ? 1 : 1000 + n / 20;  // old ones, then twenty a millisecond
+        Operation operation = new_operation("op-" + std::to_string(n / 2), statuses[n % 6], created);
+        operation.scope = n % 2 == 0 ? "" : "stripe";
+        operation.key = operation_key(operation.tenant, operation.scope, operation.id);
+        REQUIRE(word(put(fixture.store(), operation)) == "ok");
+        all.push_back(std::move(operation));
+    }
+    for (std::size_t limit = 1; limit <= 7; ++limit) {
+        INFO("limit " << limit);
+        std::vector<std::pair<Instant, OperationKey>> seen;
+        ListQuery query;
+        query.limit = limit;
+        std::size_t pages = 0;
+        do {
+            const Result<ListPage> page = run(fixture.store().list(query));
+            REQUIRE(page);
+            for (const Operation& operation : page->operations) seen.emplace_back(operation.created, operation.key);
+            query.cursor = page->next_cursor;
+            // An open one becomes final in the midst of the walk: 12, 18, 24 ... are prepared at first.
+            const std::size_t moving = 6 * (limit + 1);
+            if (++pages == 3) {
+                all[moving] = moved(all[moving], OperationStatus::cancelled);
+                REQUIRE(word(put(fixture.store(), all[moving])) == "ok");
+            }
+        } while (!query.cursor.empty());
+        CHECK(seen.size() == 75);
+        CHECK(std::is_sorted(seen.rbegin(), seen.rend()));
+        CHECK(std::set<std::pair<Instant, OperationKey>>(seen.begin(), seen.end()).size() == 75);
+        CHECK(pages == (75 + limit - 1) / limit);
+    }
 }
 
 TEMPLATE_TEST_CASE("a made-up cursor is invalid", "[store]", BOTH_STORES) {

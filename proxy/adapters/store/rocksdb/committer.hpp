@@ -61,7 +61,7 @@ public:
         Latch& latch;
         Latch& full;
         std::atomic<std::uint64_t>& durable_sequence;  // of the database, after the last synced write
-        // Called when its interval has passed since an unrecorded commit. Where it fails, it has tripped one of the two.
+        // Called when its interval has passed since an unrecorded commit. A failure has tripped one of the two.
         std::function<Status()> keep_high_water;
     };
     Committer(Parts parts, const RocksOptions& options);
@@ -128,6 +128,7 @@ private:
     // In committer_heal.cpp: how a full disk is left behind.
     void write_failed(const rocksdb::Status& status);
     void heal_if_due();
+    bool there_is_room();
     Status heal();
     Status no_space_yet(const rocksdb::Status& status, std::string_view what);
     Status reread(const OperationKey& key);

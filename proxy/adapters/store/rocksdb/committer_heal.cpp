@@ -3,6 +3,8 @@
 // A record whose append found no space is not whole in the log, so a start after a crash drops it; RocksDB has not
 // taken it into memory either, and Resume() goes on in a new log. Its commit was answered as indeterminate, and what
 // the database says about it is read anew before anything else is written.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "adapters/store/rocksdb/committer.hpp"
@@ -39,12 +41,15 @@ void Committer::heal_if_due() {
     }
     healing_ = full;
     if (!full || parts_.latch.tripped() || monotonic_now() < heal_due_) return;
-    if (heal()) {
+    const bool room = there_is_room();
+    if (room && heal()) {
         parts_.full.lift();
         healing_ = false;
         return;
     }
-    heal_pause_ = std::min(2 * heal_pause_, heal_pause_growth_max * options_.heal_interval);
+    // A look costs next to nothing, a recovery that fails half-way does.
+    heal_pause_ = room ? std::min(2 * heal_pause_, heal_pause_growth_max * options_.heal_interval)
+                       : options_.heal_interval;
     heal_due_ = monotonic_now() + heal_pause_;
 }
 
@@ -55,14 +60,16 @@ Status Committer::no_space_yet(const rocksdb::Status& status, std::string_view w
     return Error(ErrorKind::unavailable, text);
 }
 
+bool Committer::there_is_room() {
+    rocksdb::Env* env = parts_.database.db().GetEnv();
+    const std::string probe = options_.directory + "/probe";
+    const rocksdb::Status written = rocksdb::WriteStringToFile(env, std::string(probe_bytes, 'p'), probe, true);
+    static_cast<void>(env->DeleteFile(probe));
+    return written.ok();
+}
+
 Status Committer::heal() {
     rocksdb::DB& db = parts_.database.db();
-    const std::string probe = options_.directory + "/probe";
-    const rocksdb::Status room =
-        rocksdb::WriteStringToFile(db.GetEnv(), std::string(probe_bytes, 'p'), probe, true);
-    static_cast<void>(db.GetEnv()->DeleteFile(probe));
-    if (!room.ok()) return Error(ErrorKind::unavailable, room.ToString());
-
     if (const rocksdb::Status resumed = db.Resume(); !resumed.ok()) return no_space_yet(resumed, "can't resume");
     // A write of our own, so that the log's last number is past that of any write which failed.
     rocksdb::WriteOptions synced;

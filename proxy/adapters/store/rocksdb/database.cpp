@@ -9,10 +9,13 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 
+#include "adapters/store/rocksdb/info_log.hpp"
 #include "adapters/store/rocksdb/sync_watch.hpp"
 
 namespace opid {
 namespace {
+
+constexpr std::uint64_t info_log_bytes_max = 4 << 20;
 
 class Listener final : public rocksdb::EventListener {
 public:
@@ -32,9 +35,10 @@ private:
     Database::Hooks hooks_;
 };
 
-rocksdb::DBOptions database_options(const RocksOptions& options) {
+rocksdb::DBOptions database_options(const RocksOptions& options, const std::string& log) {
     rocksdb::DBOptions db;
     if (options.env != nullptr) db.env = options.env;
+    db.info_log = std::make_shared<InfoLog>(log, info_log_bytes_max);
     db.create_if_missing = true;
     db.create_missing_column_families = true;
     db.paranoid_checks = true;
@@ -52,9 +56,6 @@ rocksdb::DBOptions database_options(const RocksOptions& options) {
     db.bytes_per_sync = 1 << 20;
     // Flushes and compactions leave the disk to the commits.
     db.rate_limiter.reset(rocksdb::NewGenericRateLimiter(128 << 20));
-    db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-    db.max_log_file_size = 4 << 20;
-    db.keep_log_file_num = 4;
     db.stats_dump_period_sec = 0;
     db.stats_persist_period_sec = 0;
     return db;
@@ -135,7 +136,7 @@ std::uint64_t current_wal_number(rocksdb::DB& db) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const RocksOptions& options, Hooks hooks) {
     std::unique_ptr<Database> out(new Database);
-    rocksdb::DBOptions db_options = database_options(options);
+    rocksdb::DBOptions db_options = database_options(options, path + ".log");
     out->env_ = rocksdb::NewCompositeEnv(
         std::make_shared<SyncWatch>(db_options.env->GetFileSystem(), hooks.sync_failed));
     db_options.env = out->env_.get();
@@ -153,7 +154,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
 
 Result<std::unique_ptr<Database>> Database::open_read_only(const std::string& path) {
     std::unique_ptr<Database> out(new Database);
-    rocksdb::DBOptions db_options = database_options(RocksOptions{});
+    rocksdb::DBOptions db_options = database_options(RocksOptions{}, "");
     db_options.create_if_missing = false;
     db_options.create_missing_column_families = false;
     const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(64 << 20);

@@ -2,6 +2,7 @@
 // The embedded store: RocksDB under one committer thread that merges everything queued into one synced write.
 //
 // <directory>/db          the database
+// <directory>/db.log      what the database reports about itself, for people
 // <directory>/LOCK        held while a process uses the directory
 // <directory>/high_water  the write-ahead log and sequence number that must still be there at the next start
 // <directory>/horizon     only after a restore: until when history is known
@@ -55,7 +56,7 @@ struct RocksOptions {
     std::uint64_t low_disk_bytes = 512 * mebibyte;    // below: claims are unavailable, outcomes go on; heals by itself
     std::uint64_t warn_disk_bytes = 2048 * mebibyte;  // below: health().reason says so
     Millis free_space_interval{200};                  // how old a reading of the free space may be
-    Millis heal_interval{200};      // between looks whether a full disk has space again; grows to ten times as much
+    Millis heal_interval{200};  // between looks whether a full disk has space; up to ten times it between recoveries
     Millis high_water_interval{1000};                 // how old the high-water sequence may be while there are commits
 
     // The database is a restored backup: records begun after the backup are unknown here, and a retry of one
