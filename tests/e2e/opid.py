@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 import yaml
@@ -270,6 +271,14 @@ class Opid:
     def call(self, method, target, headers=(), body=None, **more):
         """One request to the proxy port on a connection of its own."""
         return client.once(self.proxy, method, target, headers, body, **more)
+
+    def becomes_ready(self, seconds=10):
+        """Asks /readyz until it says yes; False when it did not within the time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.admin("GET", "/readyz").status == 200:
+                return True
+        return False
 
     @property
     def admin_token(self):

@@ -59,6 +59,8 @@ class OtherSteps:
         self.store_state = state
         if state == "up" and was_down:
             self.opid.restart(hard=True)    # a failed sync is healed by a restart only
+        elif state == "up" and not self.opid.becomes_ready():
+            self.complain(f"step {number}", ["the store did not heal by itself"])
 
     def do_config(self, number, step):
         self.opid.write_config(merge(self.opid.config, step["set"]))
