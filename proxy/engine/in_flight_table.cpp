@@ -18,8 +18,11 @@ struct Waiter {
     bool done = false;
 };
 
-void wake(Waiter& waiter, InFlightTable::Waited result) {
-    boost::asio::post(waiter.executor, [complete = std::move(waiter.complete), result = std::move(result)]() mutable {
+// The waiter's timer is dropped on its own executor, as its completion runs there.
+void wake(const std::shared_ptr<Waiter>& waiter, InFlightTable::Waited result) {
+    boost::asio::post(waiter->executor, [waiter, result = std::move(result)]() mutable {
+        const auto complete = std::move(waiter->complete);
+        waiter->timer.reset();
         complete(std::move(result));
     });
 }
@@ -88,16 +91,18 @@ void InFlightTable::release(const SlotPtr& slot, std::shared_ptr<const SharedOut
         Waited result;
         result.ended = true;
         result.outcome = slot->outcome;
-        wake(*waiter, std::move(result));
+        wake(waiter, std::move(result));
     }
     slot->waiters.clear();
 }
 
 Task<InFlightTable::Waited> InFlightTable::wait(SlotPtr slot, Timers& timers, Millis time, std::size_t waiters_max) {
     const Executor executor = co_await boost::asio::this_coro::executor;
-    auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
-    auto initiation = [slot, waiter, time, waiters_max, &timers](auto handler) {
+    // The waiter lives in the slot and in its completion only. Were it in this frame too, which the completion owns,
+    // a wait that never ends would keep itself alive.
+    auto initiation = [slot, executor, time, waiters_max, &timers](auto handler) {
         auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+        auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
         waiter->complete = [kept](Waited result) { std::move (*kept)(std::move(result)); };
         const std::lock_guard lock(slot->mutex);
         Waited at_once;
@@ -106,7 +111,7 @@ Task<InFlightTable::Waited> InFlightTable::wait(SlotPtr slot, Timers& timers, Mi
         at_once.admitted = slot->waiters.size() < waiters_max;
         if (slot->ended || !at_once.admitted || time.count() <= 0) {
             waiter->done = true;
-            wake(*waiter, std::move(at_once));
+            wake(waiter, std::move(at_once));
             return;
         }
         slot->waiters.push_back(waiter);
@@ -117,11 +122,10 @@ Task<InFlightTable::Waited> InFlightTable::wait(SlotPtr slot, Timers& timers, Mi
             const std::lock_guard relock(slot->mutex);
             if (std::exchange(late->done, true)) return;
             std::erase(slot->waiters, late);
-            wake(*late, Waited{});
+            wake(late, Waited{});
         });
     };
     Waited result = co_await boost::asio::async_initiate<decltype(use_task), void(Waited)>(initiation, use_task);
-    waiter->timer.reset();
     co_return result;
 }
 

@@ -204,7 +204,7 @@ Task<> AdminServer::State::send_events(Stream& stream, const AdminReply& reply) 
 AdminServer::AdminServer(AdminServerOptions options, AdminApi& api, EventFeed& events, Timers& timers)
     : state_(std::make_unique<State>(std::move(options), api, events, timers)) {}
 
-AdminServer::~AdminServer() = default;
+AdminServer::~AdminServer() { state_->events.forget_waiters(); }
 
 Result<AdminAddress> AdminServer::bind() {
     State& s = *state_;

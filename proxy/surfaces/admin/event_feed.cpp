@@ -53,6 +53,16 @@ void EventFeed::trouble(std::string_view where, std::string_view what) noexcept 
     publish(json + "}");
 }
 
+// Completes once, on the waiter's executor, where its timer is dropped as well.
+void EventFeed::wake(const std::shared_ptr<Waiter>& waiter) {
+    if (std::exchange(waiter->done, true)) return;
+    boost::asio::post(waiter->executor, [waiter] {
+        const auto complete = std::move(waiter->complete);
+        waiter->timer.reset();
+        complete();
+    });
+}
+
 void EventFeed::publish(std::string json) {
     const std::lock_guard lock(mutex_);
     FeedEvent event;
@@ -60,10 +70,16 @@ void EventFeed::publish(std::string json) {
     event.json = std::move(json);
     ring_.push_back(std::move(event));
     if (ring_.size() > ring_events) ring_.pop_front();
-    for (const auto& waiter : waiters_) {
-        if (!std::exchange(waiter->done, true)) boost::asio::post(waiter->executor, std::move(waiter->complete));
-    }
+    for (const auto& waiter : waiters_) wake(waiter);
     waiters_.clear();
+}
+
+void EventFeed::forget_waiters() {
+    std::vector<std::shared_ptr<Waiter>> forgotten;
+    {
+        const std::lock_guard lock(mutex_);
+        forgotten.swap(waiters_);
+    }
 }
 
 std::uint64_t EventFeed::watch() {
@@ -82,31 +98,30 @@ FeedBatch EventFeed::read(std::uint64_t number) const {
     return batch;
 }
 
+// The waiter lives in the feed and in its completion only. Were it in the coroutine's frame too, which the completion
+// owns, a wait that never ends would keep itself alive.
 Task<> EventFeed::wait(std::uint64_t number, Timers& timers, Millis time) {
     const Executor executor = co_await boost::asio::this_coro::executor;
-    auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
-    auto initiation = [this, waiter, number, time, &timers](auto handler) {
+    auto initiation = [this, executor, number, time, &timers](auto handler) {
         auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+        auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
         waiter->complete = [kept] { std::move (*kept)(); };
         const std::lock_guard lock(mutex_);
         if (newest_ > number) {
-            waiter->done = true;
-            boost::asio::post(waiter->executor, std::move(waiter->complete));
+            wake(waiter);
             return;
         }
         waiters_.push_back(waiter);
         const std::weak_ptr<Waiter> weak = waiter;
-        waiter->timer = timers.after(waiter->executor, time, [this, weak] {
+        waiter->timer = timers.after(executor, time, [this, weak] {
             const auto late = weak.lock();
             if (!late) return;
             const std::lock_guard relock(mutex_);
-            if (std::exchange(late->done, true)) return;
             std::erase(waiters_, late);
-            boost::asio::post(late->executor, std::move(late->complete));
+            wake(late);
         });
     };
     co_await boost::asio::async_initiate<decltype(use_task), void()>(initiation, use_task);
-    waiter->timer.reset();
 }
 
 Task<FeedBatch> EventFeed::next(std::uint64_t number, Timers& timers, Millis time) {

@@ -40,8 +40,13 @@ public:
     // What came after `number`; waits for it at most `time`.
     Task<FeedBatch> next(std::uint64_t number, Timers& timers, Millis time);
 
+    // Ends every wait without resuming it. For an owner of the io_context that they run on, which has stopped and is
+    // about to be destroyed: their timers must not outlive it.
+    void forget_waiters();
+
 private:
     struct Waiter;
+    static void wake(const std::shared_ptr<Waiter>& waiter);
     void publish(std::string json);
     FeedBatch read(std::uint64_t number) const;  // under the lock
     Task<> wait(std::uint64_t number, Timers& timers, Millis time);
