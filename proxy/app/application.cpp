@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "adapters/settings/load_settings.hpp"
+#include "adapters/tls/trust_files.hpp"
 #include "app/data_folder.hpp"
 #include "app/proxy_samples.hpp"
 #include "app/run_now.hpp"
@@ -21,6 +22,16 @@ constexpr int exit_refused = 1;
 
 std::string endpoint_text(const http::IpAddress& ip, std::uint16_t port) {
     return ip.is_v4() ? fmt::format("{}:{}", ip.to_string(), port) : fmt::format("[{}]:{}", ip.to_string(), port);
+}
+
+AuthorityView view_of(const CertificateAuthority& authority) {
+    AuthorityView view;
+    view.subject = authority.subject();
+    view.fingerprint = authority.fingerprint();
+    view.pem = authority.pem();
+    view.not_before = authority.not_before();
+    view.not_after = authority.not_after();
+    return view;
 }
 
 LoadedSettings settings_for(const std::string& given) {
@@ -59,6 +70,7 @@ int Application::run() {
     if (!load()) return exit_refused;
     using Part = Status (Application::*)();
     constexpr std::pair<Phase, Part> parts[] = {{Phase::opening_store, &Application::open_store},
+                                                {Phase::opening_store, &Application::open_authority},
                                                 {Phase::opening_store, &Application::build},
                                                 {Phase::recovering, &Application::recover},
                                                 {Phase::listening, &Application::listen}};
@@ -142,6 +154,25 @@ Status Application::build() {
     return ok();
 }
 
+Status Application::open_authority() {
+    const std::string folder = authority_folder(settings_.data);
+    auto opened = CertificateAuthority::open_or_create(folder, timers_.now());
+    if (!opened) return opened.error();
+    const std::shared_ptr<const CertificateAuthority> authority = std::move(*opened);
+    const Status files = write_trust_files(folder, *authority);
+    if (!files) log_->write(LogSeverity::warning, "trust_files", {{"problem", files.error().what()}});
+    InterceptorOptions options;
+    options.certificates_max = settings_.limits.certificates;
+    options.now = [this] { return timers_.now(); };
+    Result<std::unique_ptr<Interceptor>> interceptor = Interceptor::make(authority, std::move(options));
+    if (!interceptor) return interceptor.error();
+    interceptor_ = std::move(*interceptor);
+    const std::string file = trust_files(folder).ca;
+    log_->write(LogSeverity::info, "certificate_authority",
+                {{"subject", authority->subject()}, {"sha256", authority->fingerprint()}, {"file", file}});
+    return ok();
+}
+
 Status Application::recover() {
     const Result<std::size_t> lost = run_now(engine_->recover_owned_by_the_dead(policies_->board()));
     if (!lost) return lost.error();
@@ -160,7 +191,8 @@ Status Application::listen() {
         return engine_->handle(std::move(write), sink);
     };
     if (hooks_.wrap_handler) handler = hooks_.wrap_handler(std::move(handler));
-    DataPlaneParts parts{*outbound_, policies_->board(), std::move(handler), *store_, timers_, entropy_, *observer_};
+    DataPlaneParts parts{*outbound_, policies_->board(), std::move(handler), *store_,
+                         timers_,    entropy_,           *observer_,         interceptor_.get()};
     data_plane_ = std::make_unique<DataPlane>(std::move(*options), std::move(parts));
 
     Result<Secret> token = admin_token(settings_.data, entropy_);
@@ -190,6 +222,8 @@ Status Application::listen() {
         const std::string proxy = settings_.listen.proxy.to_string();
         return Error(bound.error().kind(), fmt::format("{} (listen.proxy is {})", bound.error().what(), proxy));
     }
+    const Status told = note_proxy_address(settings_.data, endpoint_text(bound->proxy.ip, bound->proxy.port));
+    if (!told) return told;
     admin_thread_ = std::thread([this] { admin_server_->run(); });
     background_->start();
 
@@ -267,7 +301,10 @@ Readiness Application::readiness() {
 
 std::string Application::metrics_text() {
     std::vector<MetricSample> samples = data_plane_samples(data_plane_->metrics());
-    for (MetricSample& sample : store_samples(store_->health())) samples.push_back(std::move(sample));
+    for (auto more : {guarded_upstream_samples(upstream_->counts()), interception_samples(interceptor_->counts()),
+                      store_samples(store_->health())}) {
+        samples.insert(samples.end(), more.begin(), more.end());
+    }
     samples.push_back(gauge("opid_operations_in_flight", "Operations that are worked on in this process",
                             static_cast<double>(engine_->in_flight())));
     samples.push_back(gauge("opid_profiles", "Provider profiles in force",
@@ -290,6 +327,21 @@ ReloadReport Application::reload_policies(std::string actor) {
         log_->write(LogSeverity::warning, "policy_not_carried_out", {{"what", warning}});
     }
     return report;
+}
+
+AuthorityView Application::authority() { return view_of(*interceptor_->authority()); }
+
+Result<AuthorityView> Application::rotate_authority(std::string actor) {
+    const std::string folder = authority_folder(settings_.data);
+    auto rotated = CertificateAuthority::rotate(folder, timers_.now());
+    if (!rotated) return rotated.error();
+    const std::shared_ptr<const CertificateAuthority> made = std::move(*rotated);
+    interceptor_->replace_authority(made);
+    log_->write(LogSeverity::warning, "certificate_authority_rotated",
+                {{"subject", made->subject()}, {"sha256", made->fingerprint()}, {"actor", actor}});
+    const Status files = write_trust_files(folder, *made);
+    if (!files) return files.error();
+    return view_of(*made);
 }
 
 Task<Result<SweepResult>> Application::sweep() { return background_->sweep_all(); }

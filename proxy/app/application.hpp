@@ -18,6 +18,7 @@
 #include "adapters/telemetry/log.hpp"
 #include "adapters/telemetry/log_observer.hpp"
 #include "adapters/telemetry/metrics.hpp"
+#include "adapters/tls/interceptor.hpp"
 #include "app/application_hooks.hpp"
 #include "app/background.hpp"
 #include "app/deadline_store.hpp"
@@ -55,12 +56,15 @@ public:
     ReloadReport reload_policies(std::string actor) override;
     Task<Result<SweepResult>> sweep() override;
     Task<Result<std::string>> backup(std::string folder) override;
+    AuthorityView authority() override;
+    Result<AuthorityView> rotate_authority(std::string actor) override;
     std::string_view version() const override { return opid_version(); }
 
 private:
     bool load();          // settings, log, policies
     Status open_store();  // data folder, store, epoch
     Status build();       // engine and everything that sends
+    Status open_authority();
     Status recover();
     Status listen();
     void serve();
@@ -89,6 +93,7 @@ private:
     std::unique_ptr<OperationStore> wrapped_store_;  // of a hook
     std::unique_ptr<DeadlineStore> store_;
     std::unique_ptr<Outbound> outbound_;
+    std::unique_ptr<Interceptor> interceptor_;
     std::unique_ptr<UpstreamClient> upstream_;
     std::unique_ptr<Upstream> wrapped_upstream_;  // of a hook
     std::unique_ptr<WriteCoordinator> engine_;

@@ -21,6 +21,9 @@ public:
     Result<CliStoreReport> verify_store(const std::string& data) override;
     Result<std::string> backup_store(const std::string& data, const std::string& folder) override;
     Result<std::string> restore_store(const std::string& folder, const std::string& data, bool force) override;
+    Result<CliTrust> trust(const std::string& data, bool refresh_bundle) override;
+    Result<CliTrust> rotate_trust(const std::string& data) override;
+    Status replace_file(const std::string& path, std::string_view text) override;
     std::string fresh_token() override;
     std::string_view version() const override;
 

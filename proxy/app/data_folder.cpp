@@ -8,7 +8,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "app/durable_file.hpp"
+#include "adapters/system/durable_file.hpp"
 #include "base/encoding.hpp"
 
 namespace opid {
@@ -79,5 +79,11 @@ Result<Secret> admin_token(const std::string& folder, Entropy& entropy) {
 Status note_admin_address(const std::string& folder, const std::string& address) {
     return write_durably(folder + "/admin.address", address + "\n", for_owner);
 }
+
+Status note_proxy_address(const std::string& folder, const std::string& address) {
+    return write_durably(folder + "/proxy.address", address + "\n", for_owner);
+}
+
+std::string authority_folder(const std::string& folder) { return folder + "/ca"; }
 
 }  // namespace opid

@@ -27,4 +27,10 @@ Result<Secret> admin_token(const std::string& folder, Entropy& entropy);
 // Where the admin API listens, for commands on this machine: <folder>/admin.address.
 Status note_admin_address(const std::string& folder, const std::string& address);
 
+// Where the proxy listens, likewise: <folder>/proxy.address.
+Status note_proxy_address(const std::string& folder, const std::string& address);
+
+// Where opid's certificate authority lives, and the files that clients trust it by.
+std::string authority_folder(const std::string& folder);
+
 }  // namespace opid

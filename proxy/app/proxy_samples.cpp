@@ -31,6 +31,14 @@ constexpr Named plain_counters[] = {
     {"opid_passed_through_total", "Requests that were passed through", true, &DataPlaneMetrics::passed_through},
     {"opid_tunnels_opened_total", "CONNECT tunnels", true, &DataPlaneMetrics::tunnels_opened},
     {"opid_tunnels_open", "CONNECT tunnels open now", false, &DataPlaneMetrics::tunnels_open},
+    {"opid_tls_intercepted_total", "TLS handshakes with clients of profiled hosts", true,
+     &DataPlaneMetrics::tls_intercepted},
+    {"opid_tls_handshakes_failed_total", "Handshakes that a client broke off; most often it does not trust the CA",
+     true, &DataPlaneMetrics::tls_handshakes_failed},
+    {"opid_tls_refused_total", "Tunnels to profiled hosts refused before a handshake", true,
+     &DataPlaneMetrics::tls_refused},
+    {"opid_profile_tunnels_blind_total", "Tunnels to profiled hosts relayed unseen: their writes are not guarded", true,
+     &DataPlaneMetrics::profile_tunnels_blind},
     {"opid_upstream_connects_total", "Connections made to providers and other origins", true,
      &DataPlaneMetrics::upstream_connects},
     {"opid_upstream_connect_failures_total", "Connections that could not be made", true,
@@ -81,6 +89,26 @@ std::vector<MetricSample> data_plane_samples(const std::vector<const DataPlaneMe
         samples.push_back(std::move(made));
     }
     return samples;
+}
+
+std::vector<MetricSample> guarded_upstream_samples(const UpstreamClient::Counts& counts) {
+    const auto made = [](const char* name, const char* help, std::uint64_t value) {
+        return sample(name, help, true, static_cast<double>(value));
+    };
+    return {made("opid_guarded_connects_total", "Connections made for guarded writes", counts.connects),
+            made("opid_guarded_connect_failures_total", "Connections for guarded writes that could not be made",
+                 counts.failures),
+            made("opid_guarded_reuses_total", "Guarded writes on a connection that was there", counts.reuses)};
+}
+
+std::vector<MetricSample> interception_samples(const InterceptorCounts& counts) {
+    return {sample("opid_certificates_minted_total", "Certificates minted for profiled hosts", true,
+                   static_cast<double>(counts.minted)),
+            sample("opid_certificates_from_cache_total", "Handshakes that found their certificate minted", true,
+                   static_cast<double>(counts.from_cache)),
+            sample("opid_certificates_evicted_total", "Certificates dropped for lack of room", true,
+                   static_cast<double>(counts.evicted)),
+            gauge("opid_certificates_kept", "Minted certificates kept", static_cast<double>(counts.kept))};
 }
 
 std::vector<MetricSample> store_samples(const StoreHealth& health) {

@@ -115,11 +115,16 @@ Result<DataPlaneOptions> data_plane_options(const Settings& settings) {
     options.limits.memory_body = settings.limits.memory_body;
     options.limits.stored_response = settings.limits.stored_response;
     options.limits.bodies_in_flight = settings.limits.body_memory;
+    options.limits.spooled_bodies = settings.limits.spool;
+    options.limits.upstream_idle = settings.limits.upstream_idle;
     options.limits.connections = settings.limits.connections;
     options.limits.guarded_in_flight = settings.limits.guarded;
     options.timeouts.head = settings.timeouts.head;
     options.timeouts.idle = settings.timeouts.idle;
     options.timeouts.body_stall = settings.timeouts.body_stall;
+    options.timeouts.sniff = settings.timeouts.sniff;
+    options.timeouts.tls = settings.timeouts.tls;
+    options.h2_only = settings.interception.h2_only == H2OnlyClients::blind ? H2Only::blind : H2Only::refuse;
     options.timeouts.drain = settings.timeouts.drain;
     return options;
 }

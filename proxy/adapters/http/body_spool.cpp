@@ -9,8 +9,16 @@
 
 namespace opid {
 
-BodySpool::BodySpool(BodyBudget& budget, std::string directory, std::uint64_t memory_max, std::uint64_t body_max)
-    : budget_(budget),
+namespace {
+
+Error too_many_bytes() { return {ErrorKind::overloaded, "too many request bytes are held at a time"}; }
+
+}  // namespace
+
+BodySpool::BodySpool(BodyBudget& memory, BodyBudget& disk, std::string directory, std::uint64_t memory_max,
+                     std::uint64_t body_max)
+    : memory_budget_(memory),
+      disk_budget_(disk),
       directory_(std::move(directory)),
       memory_max_(memory_max),
       body_max_(body_max) {}
@@ -18,25 +26,25 @@ BodySpool::BodySpool(BodyBudget& budget, std::string directory, std::uint64_t me
 BodySpool::~BodySpool() {
     if (map_ != nullptr) ::munmap(map_, size_);
     if (file_ >= 0) ::close(file_);
-    budget_.give(size_);
+    (file_ >= 0 ? disk_budget_ : memory_budget_).give(size_);
 }
 
 Status BodySpool::append(std::string_view bytes) {
     if (bytes.size() > body_max_ - size_) return Error(ErrorKind::invalid, "the body is too large");
-    if (!budget_.take(bytes.size())) return Error(ErrorKind::overloaded, "too many request bytes are held at a time");
-    size_ += bytes.size();
-    if (file_ < 0) {
-        if (size_ <= memory_max_) {
-            memory_.append(bytes);
-            return ok();
-        }
+    if (file_ < 0 && size_ + bytes.size() > memory_max_) {
         const Status moved = move_to_disk();
         if (!moved) return moved;
     }
-    return write_out(bytes);
+    BodyBudget& budget = file_ >= 0 ? disk_budget_ : memory_budget_;
+    if (!budget.take(bytes.size())) return too_many_bytes();
+    size_ += bytes.size();
+    if (file_ >= 0) return write_out(bytes);
+    memory_.append(bytes);
+    return ok();
 }
 
 Status BodySpool::move_to_disk() {
+    if (!disk_budget_.take(size_)) return too_many_bytes();
     file_ = ::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file_ < 0) {
         // Not every file system has nameless files.
@@ -45,8 +53,10 @@ Status BodySpool::move_to_disk() {
         if (file_ >= 0) ::unlink(name.c_str());
     }
     if (file_ < 0) {
+        disk_budget_.give(size_);
         return Error(ErrorKind::unavailable, "spool " + directory_ + ": " + std::strerror(errno));
     }
+    memory_budget_.give(size_);
     const Status written = write_out(memory_);
     memory_ = std::string();
     return written;

@@ -28,8 +28,9 @@ private:
 
 class BodySpool {
 public:
-    // `directory` must exist once a body passes memory_max.
-    BodySpool(BodyBudget& budget, std::string directory, std::uint64_t memory_max, std::uint64_t body_max);
+    // `memory` and `disk` bound what all bodies hold together. `directory` must exist once a body passes memory_max.
+    BodySpool(BodyBudget& memory, BodyBudget& disk, std::string directory, std::uint64_t memory_max,
+              std::uint64_t body_max);
     ~BodySpool();
     BodySpool(const BodySpool&) = delete;
     BodySpool& operator=(const BodySpool&) = delete;
@@ -45,7 +46,8 @@ private:
     Status move_to_disk();
     Status write_out(std::string_view bytes);
 
-    BodyBudget& budget_;
+    BodyBudget& memory_budget_;
+    BodyBudget& disk_budget_;
     std::string directory_;
     std::uint64_t memory_max_;
     std::uint64_t body_max_;

@@ -119,7 +119,10 @@ struct DataPlane::State {
     State(DataPlaneOptions options, DataPlaneParts parts) : shared(std::move(options), std::move(parts)) {
         const std::size_t wanted = shared.options.threads;
         const std::size_t count = wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
-        for (std::size_t i = 0; i < count; ++i) threads.push_back(std::make_unique<IoThread>(shared));
+        for (std::size_t i = 0; i < count; ++i) {
+            threads.push_back(std::make_unique<IoThread>(shared));
+            threads.back()->shard.pool.keep_per_origin((shared.options.limits.upstream_idle + count - 1) / count);
+        }
     }
 
     Status bind(Listener& listener);

@@ -10,6 +10,7 @@
 #include "adapters/http/data_plane_options.hpp"
 #include "adapters/http/metrics.hpp"
 #include "adapters/net/outbound.hpp"
+#include "adapters/tls/interceptor.hpp"
 #include "base/result.hpp"
 #include "engine/guarded_write.hpp"
 #include "engine/ports/entropy.hpp"
@@ -32,6 +33,7 @@ struct DataPlaneParts {
     Timers& timers;
     Entropy& entropy;
     Observer& observer;
+    Interceptor* interceptor = nullptr;  // null: CONNECT to a profile's host is refused
 };
 
 struct BoundAddresses {

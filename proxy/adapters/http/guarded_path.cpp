@@ -38,8 +38,8 @@ GuardedPath::GuardedPath(IoShard& shard, Stream& client, Scratch& scratch, const
       route_(route),
       tenant_(std::move(tenant)),
       peer_(peer),
-      spool_(shard.shared.bodies, shard.shared.options.spool_directory, shard.shared.options.limits.memory_body,
-             shard.shared.options.limits.request_body) {}
+      spool_(shard.shared.bodies, shard.shared.spooled, shard.shared.options.spool_directory,
+             shard.shared.options.limits.memory_body, shard.shared.options.limits.request_body) {}
 
 GuardedPath::~GuardedPath() {
     if (!through_used_) return;

@@ -25,11 +25,13 @@ struct SharedPlane {
         : options(std::move(options_in)),
           parts(std::move(parts_in)),
           tenants(options.tenants),
-          bodies(options.limits.bodies_in_flight) {}
+          bodies(options.limits.bodies_in_flight),
+          spooled(options.limits.spooled_bodies) {}
     const DataPlaneOptions options;
     const DataPlaneParts parts;
     const TenantGate tenants;
-    BodyBudget bodies;
+    BodyBudget bodies;   // in memory
+    BodyBudget spooled;  // on disk
     std::atomic<std::size_t> connections{0};
     std::atomic<std::size_t> exchanges{0};  // connections that are neither idle nor tunnels
     std::atomic<std::size_t> guarded{0};

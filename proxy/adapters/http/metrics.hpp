@@ -34,7 +34,11 @@ struct DataPlaneMetrics {
     Counter passed_through;
     Counter tunnels_opened;
     Counter tunnels_open;
-    Counter bytes_to_upstream;  // of pass-through and tunnels
+    Counter tls_intercepted;        // handshakes with clients
+    Counter tls_handshakes_failed;  // by the client: most often it doesn't trust the CA
+    Counter tls_refused;            // never begun: names that disagree, malformed, no HTTP/1.1
+    Counter profile_tunnels_blind;  // to a profile's host, unseen: its writes are not guarded
+    Counter bytes_to_upstream;      // of pass-through and tunnels
     Counter bytes_to_client;
     Counter upstream_connects;
     Counter upstream_connect_failures;

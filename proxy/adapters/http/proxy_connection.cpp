@@ -1,9 +1,9 @@
 #include "adapters/http/proxy_connection.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "adapters/http/local_answer.hpp"
-#include "adapters/http/tunnel.hpp"
 #include "base/encoding.hpp"
 #include "core/http/hop_by_hop.hpp"
 
@@ -25,6 +25,28 @@ Answer plain_answer(int status, std::string body) {
     answer.status = status;
     answer.fields = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
     answer.body = std::make_shared<const std::string>(std::move(body));
+    return answer;
+}
+
+bool is_plain_word(std::string_view text) {
+    return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    });
+}
+
+// What `opid doctor` looks for: that its request, with its ID, came to opid and to nobody else.
+Answer echo_answer(const http::RequestHead& head, std::string_view target) {
+    static constexpr std::string_view prefix = "/echo/";
+    std::string_view nonce = target;
+    if (nonce.starts_with(prefix)) nonce.remove_prefix(prefix.size());
+    const std::string_view id = head.fields.get("operation-id").value_or("");
+    std::string body = R"({"opid":"seen","nonce":")";
+    if (is_plain_word(nonce)) body += nonce;
+    body += R"(","operation_id":")";
+    if (is_plain_word(id)) body += id;
+    body += "\"}\n";
+    Answer answer = plain_answer(200, std::move(body));
+    answer.fields.front().second = "application/json";
     return answer;
 }
 
@@ -80,6 +102,7 @@ Task<> ProxyConnection::serve() {
 
 // No buffer is held here. False: the client left, or was silent for too long.
 Task<bool> ProxyConnection::wait_while_idle() {
+    if (client_.has_pending()) co_return true;
     const DataPlaneTimeouts& timeouts = shard_.shared.options.timeouts;
     idle_ = true;
     deadline_.arm(shard_.deadlines, client_, used_ ? timeouts.idle : timeouts.head);
@@ -160,6 +183,10 @@ std::optional<Problem> ProxyConnection::check_head() const {
 const Route& ProxyConnection::find_route() {
     const http::RequestHead& head = scratch_->request;
     const ProfileSet& profiles = shard_.profiles();
+    if (entered_) {
+        route_ = std::make_unique<Route>(route_inside(head, entered_->inside, profiles));
+        return *route_;
+    }
     const bool plain_http = head.form == http::TargetForm::absolute && head.scheme.size() == 4;
     const bool counts = head.method == "OPTIONS" || head.method == "TRACE";
     if (route_reusable_ && plain_http && !counts && route_generation_ == shard_.profile_generation() &&
@@ -176,7 +203,6 @@ const Route& ProxyConnection::find_route() {
 
 Task<ProxyConnection::Served> ProxyConnection::serve_request() {
     shard_.metrics.requests.add();
-    const http::RequestHead& head = scratch_->request;
     const Route& to = find_route();
     if (to.kind == Route::Kind::refuse) {
         Problem problem = to.problem;
@@ -184,7 +210,7 @@ Task<ProxyConnection::Served> ProxyConnection::serve_request() {
         co_return co_await tell(std::move(problem), keep);
     }
     if (to.kind == Route::Kind::local) co_return co_await tell_local();
-    std::optional<std::string> tenant = shard_.shared.tenants.identify(head.fields, loopback_);
+    std::optional<std::string> tenant = tenant_of_request();
     if (!tenant) {
         const bool keep = skip_buffered_body();
         Problem problem = make_problem(
@@ -203,7 +229,8 @@ Task<ProxyConnection::Served> ProxyConnection::serve_request() {
         shard_.shared.parts.observer.trouble("listener", "a client asked for https:// in the clear on the proxy port");
     }
     switch (to.kind) {
-        case Route::Kind::tunnel: co_return co_await open_tunnel(to);
+        case Route::Kind::tunnel: co_return co_await open_tunnel(to, std::move(*tenant));
+        case Route::Kind::echo: co_return co_await serve_echo();
         case Route::Kind::profile: co_return co_await serve_profile(to, std::move(*tenant));
         case Route::Kind::pass_through:
         case Route::Kind::refuse:
@@ -253,35 +280,17 @@ Task<ProxyConnection::Served> ProxyConnection::serve_profile(const Route& to, st
     co_return co_await relay(to, body);
 }
 
-Task<ProxyConnection::Served> ProxyConnection::open_tunnel(const Route& to) {
-    if (plan_tunnel(to.origin) == TunnelPlan::intercept) {
-        Problem problem = make_problem(
-            ProblemKind::not_implemented,
-            "This host has the profile \"" + to.origin.profile->provider +
-                "\", and CONNECT would carry its writes past opid unseen. Use the base URL http://<opid>/" +
-                to.origin.profile->provider + "/ (or http://<host>/... in absolute form) instead. Nothing was sent.");
-        co_return co_await tell(std::move(problem), false);
-    }
-    Dialled dialled = co_await shard_.shared.parts.outbound.dialler().dial(to.origin);
-    if (dialled.failure) {
-        shard_.metrics.upstream_connect_failures.add();
-        const bool keep = scratch_->in.empty() && scratch_->request.keep_alive;
-        Problem problem = problem_of(*dialled.failure);
-        co_return co_await tell(std::move(problem), keep);
-    }
-    shard_.metrics.upstream_connects.add();
-    static constexpr std::string_view opened = "HTTP/1.1 200 Connection established\r\n\r\n";
-    const bool written = co_await write_all(shard_, client_, opened);
-    if (!written) co_return Served{};
-    Buffer early = std::move(scratch_->in);
-    if (early.empty()) {
-        shard_.buffers.give(std::move(early));
-        early = Buffer();
-    }
-    shard_.give_scratch(std::move(scratch_));
-    Tunnel tunnel(shard_, client_, dialled.stream, std::move(early), Buffer());
-    co_await tunnel.run();
-    co_return Served{};
+// Inside a tunnel the CONNECT has spoken for all that follows.
+std::optional<std::string> ProxyConnection::tenant_of_request() const {
+    const TenantGate& tenants = shard_.shared.tenants;
+    if (entered_ && !tenants.open()) return entered_->tenant;
+    return tenants.identify(scratch_->request.fields, loopback_);
+}
+
+Task<ProxyConnection::Served> ProxyConnection::serve_echo() {
+    Answer answer = echo_answer(scratch_->request, route_->target);
+    const bool keep = skip_buffered_body();
+    co_return co_await send(answer, keep);
 }
 
 // Takes the body of a refused request off the buffer; true when it is all there, so that the connection can go on.

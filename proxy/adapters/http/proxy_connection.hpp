@@ -30,12 +30,17 @@ private:
     Task<Served> serve_request();
     Task<Served> relay(const Route& route, std::optional<std::string_view> body);
     Task<Served> serve_profile(const Route& route, std::string tenant);
-    Task<Served> open_tunnel(const Route& route);
+    Task<Served> serve_echo();
+    Task<Served> open_tunnel(const Route& route, std::string tenant);
+    Task<Served> intercept(Route route, std::string tenant);
+    Task<Served> tunnel_blind(const Origin& origin, bool opened);
+    std::optional<std::string> tenant_of_request() const;
     Task<Served> tell(Problem problem, bool keep, ProblemDialect dialect = ProblemDialect::problem,
                       std::string jsonrpc_id = {});
     Task<Served> tell_local();
     Task<Served> send(const Answer& answer, bool keep);
     const Route& find_route();
+    void log_entry(const http::Authority& place, std::string_view what) const;
     bool skip_buffered_body();
     std::optional<Problem> check_head() const;
 
@@ -49,6 +54,12 @@ private:
     ScratchPtr scratch_;
     std::string peer_;
     std::string max_forwards_;
+    // Behind a CONNECT that opid reads: where it leads, and whose it is.
+    struct Entered {
+        Inside inside;
+        std::string tenant;
+    };
+    std::unique_ptr<Entered> entered_;
     std::unique_ptr<Route> route_;  // of the last request; the next one often goes to the same place
     std::string route_authority_;
     std::uint64_t route_generation_ = 0;

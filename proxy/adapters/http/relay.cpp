@@ -106,7 +106,12 @@ Relay::Step Relay::interrupted() {
 // The connection ended before a byte of the answer.
 Relay::Step Relay::lost(std::string_view what) {
     if (client_gone_ || bad_body_ || body_stalled_) return interrupted();
+    const std::string refusal = upstream_.certificate_refused() ? upstream_.tls_trouble() : std::string();
     upstream_.close();
+    if (!refusal.empty()) {
+        refuse(ProblemKind::unreachable, "Nothing was done: the origin refused the connection, tls: " + refusal + ".");
+        return Step::over;
+    }
     const bool never_left = sent_ == 0 && whole_;
     if (reused_ && whole_ && interim_ == 0 && (repeatable_ || never_left)) {
         shard_.metrics.upstream_retries.add();

@@ -4,7 +4,6 @@
 
 #include "adapters/http/local_answer.hpp"
 #include "base/encoding.hpp"
-#include "core/http/authority.hpp"
 
 namespace opid {
 
@@ -25,6 +24,19 @@ std::string origin_form(const RequestHead& head) {
     if (head.path.empty()) return head.method == "OPTIONS" ? "*" : "/";
     if (head.path.front() == '?') return "/" + std::string(head.path);
     return std::string(head.path);
+}
+
+// A place that the client names, with or without a profile.
+Route to_place(Origin origin, const RequestHead& head, const ProfileSet& profiles) {
+    Route route;
+    route.authority = origin.authority_text();
+    origin.cover(profiles.by_host(origin.host, origin.port));
+    route.kind = origin.profile               ? Route::Kind::profile
+                 : origin.host == doctor_host ? Route::Kind::echo
+                                              : Route::Kind::pass_through;
+    route.origin = std::move(origin);
+    route.target = origin_form(head);
+    return route;
 }
 
 Route to_connect(const RequestHead& head, const ProfileSet& profiles) {
@@ -48,14 +60,8 @@ Route to_absolute(const RequestHead& head, const ProfileSet& profiles) {
     }
     auto origin = Origin::make(tls, head.authority, nullptr);
     if (!origin) return refuse(ProblemKind::bad_request, "The target names no host that could be connected to.");
-    Route route;
-    ProfilePtr profile = profiles.by_host(origin->host, origin->port);
-    if (profile) origin = Origin::make(tls, head.authority, std::move(profile));
-    route.kind = origin->profile ? Route::Kind::profile : Route::Kind::pass_through;
+    Route route = to_place(std::move(*origin), head, profiles);
     route.https_in_plain = tls;
-    route.origin = std::move(*origin);
-    route.authority = std::string(head.authority);
-    route.target = origin_form(head);
     return route;
 }
 
@@ -165,6 +171,34 @@ Route route(const RequestHead& head, const Listening& at, const ProfileSet& prof
     return to_upstream(profile, origin_form(head));
 }
 
-TunnelPlan plan_tunnel(const Origin& origin) { return origin.profile ? TunnelPlan::intercept : TunnelPlan::blind; }
+Route route_inside(const RequestHead& head, const Inside& inside, const ProfileSet& profiles) {
+    if (ends_here(head) || head.form == TargetForm::asterisk) {
+        Route local;
+        local.kind = Route::Kind::local;
+        return local;
+    }
+    const auto elsewhere = [] {
+        return refuse(ProblemKind::misdirected,
+                      "The request names another place than the one that this connection was opened to. Nothing was "
+                      "sent: open a connection to that place.");
+    };
+    if (head.form == TargetForm::authority) {
+        return refuse(ProblemKind::bad_request, "CONNECT inside an intercepted connection leads nowhere.");
+    }
+    if (head.form == TargetForm::absolute && !equal_ignoring_case(head.scheme, inside.tls ? "https" : "http")) {
+        return elsewhere();
+    }
+    if (!head.authority.empty()) {  // HTTP/1.0 may leave it out
+        const auto named = http::parse_authority(head.authority, inside.tls ? 443 : 80);
+        if (!named || named->host != inside.authority.host || named->port != inside.authority.port) return elsewhere();
+    }
+    auto origin = Origin::make(inside.tls, inside.authority.to_string(), nullptr);
+    if (!origin) return refuse(ProblemKind::bad_request, "The tunnel leads to no host.");
+    return to_place(std::move(*origin), head, profiles);
+}
+
+TunnelPlan plan_tunnel(const Origin& origin) {
+    return origin.profile || origin.host == doctor_host ? TunnelPlan::intercept : TunnelPlan::blind;
+}
 
 }  // namespace opid

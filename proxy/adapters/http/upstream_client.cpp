@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "adapters/http/body_reader.hpp"
+#include "adapters/system/steady_clock.hpp"
 #include "base/encoding.hpp"
 #include "core/http/chunk_writer.hpp"
 #include "core/http/hop_by_hop.hpp"
@@ -65,7 +67,9 @@ private:
     Task<bool> take_head(std::size_t bytes);
     Task<bool> read_body();
     Task<bool> ready(Io::State state);
+    Millis time_left() const;
     bool fail(std::string_view what);
+    std::string last_word();
     void note_interim();
 
     UpstreamClient& client_;
@@ -88,6 +92,7 @@ private:
     bool streaming_ = false;
     bool written_ = false;
     Millis keep_{0};
+    SteadyInstant since_ = steady_now();
 };
 
 bool UpstreamClient::Sending::fail(std::string_view what) {
@@ -128,6 +133,7 @@ Task<bool> UpstreamClient::Sending::connect(bool fresh) {
     if (!fresh) {
         auto rested = pool_.take(origin_, generation_, rest_max);
         if (rested) {
+            client_.reuses_.fetch_add(1, std::memory_order_relaxed);
             stream_ = std::move(*rested);
             reused_ = true;
             evidence.stage = origin_.tls ? Stage::tls_done : Stage::connected;
@@ -135,24 +141,42 @@ Task<bool> UpstreamClient::Sending::connect(bool fresh) {
         }
     }
     Dialled dialled = co_await client_.outbound_.dialler().dial(origin_);
+    since_ = steady_now();
     if (dialled.failure) {
+        client_.failures_.fetch_add(1, std::memory_order_relaxed);
         evidence.stage = dialled.failure->stage;
         evidence.failure = dialled.failure->words;
         co_return false;
     }
+    client_.connects_.fetch_add(1, std::memory_order_relaxed);
     stream_ = std::move(dialled.stream);
     evidence.stage = origin_.tls ? Stage::tls_done : Stage::connected;
     co_return true;
 }
 
+// What is left for the whole answer. An answer that streams to the caller may go on for hours: there the time bounds
+// each silence.
+Millis UpstreamClient::Sending::time_left() const {
+    if (streaming_) return request_.response_timeout;
+    const auto passed = std::chrono::duration_cast<Millis>(steady_now() - since_);
+    return std::max(Millis{0}, request_.response_timeout - passed);
+}
+
 // Waits for the stream; false when the time is over.
 Task<bool> UpstreamClient::Sending::ready(Io::State state) {
-    deadline_.arm(deadlines_, stream_, request_.response_timeout);
+    deadline_.arm(deadlines_, stream_, time_left());
     auto waiting = stream_.wait(state);
     co_await std::move(waiting);
     const bool in_time = !deadline_.expired();
     deadline_.disarm();
     co_return in_time;
+}
+
+// Why a connection took not one byte: a provider that refuses it says so before it closes.
+std::string UpstreamClient::Sending::last_word() {
+    char byte = 0;
+    stream_.read_now(&byte, 1);
+    return stream_.certificate_refused() ? "tls: " + stream_.tls_trouble() : std::string("reset");
 }
 
 // True when the request is out, or the provider answers before it has all of it.
@@ -194,9 +218,9 @@ Task<bool> UpstreamClient::Sending::write() {
         if (!io.blocked()) {
             // It may have answered before it closed; if not, reading says how it ended.
             if (evidence.bytes_sent > 0) co_return true;
-            co_return fail("reset");
+            co_return fail(last_word());
         }
-        deadline_.arm(deadlines_, stream_, request_.response_timeout);
+        deadline_.arm(deadlines_, stream_, time_left());
         co_await stream_.wait_either();
         const bool late = deadline_.expired();
         deadline_.disarm();
@@ -240,6 +264,12 @@ Task<bool> UpstreamClient::Sending::read_head() {
             continue;
         }
         if (!io.blocked()) {
+            if (stream_.certificate_refused()) {
+                // The provider never took the connection for one: what went into it was not looked at.
+                exchange_.evidence.stage = Stage::connected;
+                exchange_.evidence.bytes_sent = 0;
+                co_return fail("tls: " + stream_.tls_trouble());
+            }
             const bool nothing = exchange_.evidence.stage < Stage::first_byte;
             co_return fail(io.state == Io::State::failed ? "reset" : nothing ? "closed without an answer" : "cut");
         }

@@ -22,6 +22,16 @@ public:
     Task<Exchange> send(const OutboundRequest& request, ResponseSink* sink) override;
     Task<Exchange> look_up(const LookUpRequest& request) override;
 
+    struct Counts {
+        std::uint64_t connects = 0;
+        std::uint64_t failures = 0;
+        std::uint64_t reuses = 0;
+    };
+    Counts counts() const {
+        return {connects_.load(std::memory_order_relaxed), failures_.load(std::memory_order_relaxed),
+                reuses_.load(std::memory_order_relaxed)};
+    }
+
     // Connections made before this are not used again.
     void profiles_changed() { generation_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -30,6 +40,9 @@ private:
     Outbound& outbound_;
     http::HeadLimits limits_;
     std::atomic<std::uint64_t> generation_{1};
+    std::atomic<std::uint64_t> connects_{0};
+    std::atomic<std::uint64_t> failures_{0};
+    std::atomic<std::uint64_t> reuses_{0};
 };
 
 }  // namespace opid

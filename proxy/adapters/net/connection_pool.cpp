@@ -39,7 +39,7 @@ std::optional<Stream> ConnectionPool::take(const Origin& origin, std::uint64_t g
         Stream stream = std::move(last->stream);
         const bool young = last->generation == generation &&
                            (idle_max >= idle_limit || steady_now() - last->since <= idle_max);
-        if (spare_.size() < idle_per_origin) spare_.push_back(std::move(last));
+        if (spare_.size() < idle_per_origin_) spare_.push_back(std::move(last));
         if (young && stream.fit_for_reuse()) return stream;
     }
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<Stream> ConnectionPool::take(const Origin& origin, std::uint64_t g
 void ConnectionPool::give(const Origin& origin, Stream stream, std::uint64_t generation, Millis keep) {
     if (keep <= Millis{0} || count_ >= idle_in_all) return;
     Shelf& shelf = shelves_[origin.pool_key];
-    if (shelf.idle.size() >= idle_per_origin) return;
+    if (shelf.idle.size() >= idle_per_origin_) return;
     std::unique_ptr<Idle> entry;
     if (spare_.empty()) {
         entry = std::make_unique<Idle>();

@@ -16,7 +16,6 @@ namespace opid {
 class ConnectionPool {
 public:
     static constexpr Millis idle_limit{4000};  // common servers close after 5 s
-    static constexpr std::size_t idle_per_origin = 256;
     static constexpr std::size_t idle_in_all = 2048;
 
     explicit ConnectionPool(Deadlines& deadlines);
@@ -28,6 +27,7 @@ public:
     std::optional<Stream> take(const Origin& origin, std::uint64_t generation, Millis idle_max = idle_limit);
     void give(const Origin& origin, Stream stream, std::uint64_t generation, Millis keep = idle_limit);
     std::size_t size() const { return count_; }
+    void keep_per_origin(std::size_t count) { idle_per_origin_ = count; }
     void clear();
 
 private:
@@ -42,6 +42,7 @@ private:
     std::unordered_map<std::string, Shelf> shelves_;
     std::vector<std::unique_ptr<Idle>> spare_;
     std::size_t count_ = 0;
+    std::size_t idle_per_origin_ = 256;
 };
 
 // The one of this io_context, made on first use and gone with it.

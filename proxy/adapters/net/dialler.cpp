@@ -49,9 +49,13 @@ std::optional<Origin> Origin::make(bool tls, std::string_view authority, Profile
     origin.port = parsed->port;
     origin.ip = parsed->ip;
     origin.pool_key = (tls ? "s " : "p ") + parsed->to_string();
-    if (profile) origin.pool_key += " " + profile->provider;
-    origin.profile = std::move(profile);
+    origin.cover(std::move(profile));
     return origin;
+}
+
+void Origin::cover(ProfilePtr by) {
+    if (by) pool_key += " " + by->provider;
+    profile = std::move(by);
 }
 
 std::optional<Origin> Origin::upstream_of(const ProfilePtr& profile) {
@@ -187,7 +191,7 @@ Task<std::optional<DialFailure>> Dialler::shake_hands(const Origin& origin, Stre
     const Executor executor = co_await asio::this_coro::executor;
     const int handle = stream.socket().native_handle();
     auto session = std::make_unique<TlsSession>(std::move(*context), handle, origin.host, origin.ip.has_value());
-    stream = Stream(std::move(stream.socket()), std::move(session));
+    stream.start_tls(std::move(session));
     StreamDeadline deadline;
     deadline.arm(deadlines_on(executor), stream, timeouts_.tls);
     for (;;) {

@@ -27,6 +27,7 @@ struct Origin {
     // `authority` may lack the port. Nothing when it is malformed.
     static std::optional<Origin> make(bool tls, std::string_view authority, ProfilePtr profile);
     static std::optional<Origin> upstream_of(const ProfilePtr& profile);
+    void cover(ProfilePtr by);           // once; null: nothing changes
     std::string authority_text() const;  // for Host: without the scheme's default port
 };
 

@@ -34,8 +34,6 @@ Stream::Stream(Socket socket) : socket_(std::move(socket)) {
     socket_->set_option(boost::asio::socket_base::keep_alive(true), ignored);
 }
 
-Stream::Stream(Socket socket, std::unique_ptr<TlsSession> tls) : Stream(std::move(socket)) { tls_ = std::move(tls); }
-
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&& other) noexcept {
     tls_ = std::move(other.tls_);
@@ -43,6 +41,10 @@ Stream& Stream::operator=(Stream&& other) noexcept {
     return *this;
 }
 Stream::~Stream() = default;
+
+void Stream::start_tls(std::unique_ptr<TlsSession> tls) { tls_ = std::move(tls); }
+
+bool Stream::has_pending() const { return tls_ && tls_->pending(); }
 
 Io Stream::wrap(std::ptrdiff_t moved, bool reading) const {
     if (moved > 0) return {Io::State::done, static_cast<std::size_t>(moved), {}};
@@ -150,6 +152,8 @@ bool Stream::peer_left() const {
     pollfd state{const_cast<Socket&>(*socket_).native_handle(), POLLRDHUP, 0};
     return ::poll(&state, 1, 0) > 0;
 }
+
+bool Stream::certificate_refused() const { return tls_ && tls_->certificate_refused(); }
 
 std::string Stream::tls_trouble() const { return tls_ ? tls_->trouble() : std::string(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A TCP connection, or a TLS client session over one, behind one type. Reading and writing never wait: they say what
+// A TCP connection, or a TLS session over one, behind one type. Reading and writing never wait: they say what
 // to wait for, and waiting is a separate step without a buffer, so that an idle connection holds none. Used by one
 // thread; two coroutines may drive the two directions.
 #include <boost/asio/as_tuple.hpp>
@@ -44,13 +44,14 @@ public:
 
     Stream();                        // closed
     explicit Stream(Socket socket);  // made non-blocking, TCP_NODELAY on
-    Stream(Socket socket, std::unique_ptr<TlsSession> tls);
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     ~Stream();
 
     bool is_open() const { return socket_ && socket_->is_open(); }
     bool is_tls() const { return tls_ != nullptr; }
+    void start_tls(std::unique_ptr<TlsSession> tls);  // from here on all bytes go through the session
+    bool has_pending() const;                         // bytes to read that no wait would announce (TLS)
 
     Io read_now(char* into, std::size_t room);
     // Gathers; done with fewer bytes than given means: wait_writable() and go on.
@@ -74,6 +75,7 @@ public:
     bool fit_for_reuse();    // idle and healthy: nothing to read, not ended
     bool peer_left() const;  // the peer has ended or broken its direction
     std::string tls_trouble() const;
+    bool certificate_refused() const;  // see TlsSession
     Socket& socket() { return *socket_; }
 
 private:

@@ -9,47 +9,73 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 
 namespace opid {
+
+// OpenSSL's own socket BIO writes without MSG_NOSIGNAL and can't be given bytes that were read before.
+struct TlsBio {
+    static TlsSession::Wire& wire(BIO* bio) { return *static_cast<TlsSession::Wire*>(BIO_get_data(bio)); }
+
+    static int write(BIO* bio, const char* bytes, int size) {
+        BIO_clear_retry_flags(bio);
+        const auto sent = ::send(wire(bio).socket, bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+        return static_cast<int>(sent);
+    }
+
+    static int read(BIO* bio, char* into, int room) {
+        BIO_clear_retry_flags(bio);
+        TlsSession::Wire& from = wire(bio);
+        if (from.early_used < from.early.size()) {
+            const std::size_t part = std::min(static_cast<std::size_t>(room), from.early.size() - from.early_used);
+            std::copy_n(from.early.data() + from.early_used, part, into);
+            from.early_used += part;
+            if (from.early_used == from.early.size()) {
+                std::string().swap(from.early);
+                from.early_used = 0;
+            }
+            return static_cast<int>(part);
+        }
+        const auto got = ::recv(from.socket, into, static_cast<std::size_t>(room), 0);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+        if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+        return static_cast<int>(got);
+    }
+
+    static long control(BIO* bio, int command, long, void*) {
+        if (command == BIO_CTRL_FLUSH) return 1;
+        if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+        return 0;
+    }
+
+    static const BIO_METHOD* method() {
+        static BIO_METHOD* const made = [] {
+            BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "opid socket");
+            BIO_meth_set_write(method, write);
+            BIO_meth_set_read(method, read);
+            BIO_meth_set_ctrl(method, control);
+            return method;
+        }();
+        return made;
+    }
+
+    // The server asks for a certificate and the context has none: the handshake goes on without, as the server may
+    // put up with that; if it doesn't, the reason is known.
+    static int certificate_asked_for(SSL* ssl, void* wanted) {
+        if (SSL_get_certificate(ssl) == nullptr) *static_cast<bool*>(wanted) = true;
+        return 1;
+    }
+};
 
 namespace {
 
 constexpr std::size_t record_bytes = 16 * 1024;
 
-// OpenSSL's own socket BIO writes without MSG_NOSIGNAL.
-int fd_of(BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
-
-int bio_write(BIO* bio, const char* bytes, int size) {
-    BIO_clear_retry_flags(bio);
-    const auto sent = ::send(fd_of(bio), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
-    return static_cast<int>(sent);
-}
-
-int bio_read(BIO* bio, char* into, int room) {
-    BIO_clear_retry_flags(bio);
-    const auto got = ::recv(fd_of(bio), into, static_cast<std::size_t>(room), 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
-    if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-    return static_cast<int>(got);
-}
-
-long bio_control(BIO* bio, int command, long, void*) {
-    if (command == BIO_CTRL_FLUSH) return 1;
-    if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
-    return 0;
-}
-
-const BIO_METHOD* socket_method() {
-    static BIO_METHOD* const method = [] {
-        BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "opid socket");
-        BIO_meth_set_write(made, bio_write);
-        BIO_meth_set_read(made, bio_read);
-        BIO_meth_set_ctrl(made, bio_control);
-        return made;
-    }();
-    return method;
+// Alerts of the peer (RFC 8446 section 6.2), as OpenSSL numbers them.
+bool is_about_certificates(int reason) {
+    const int alert = reason - SSL_AD_REASON_OFFSET;
+    return (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN) || alert == SSL_AD_UNKNOWN_CA ||
+           alert == SSL_AD_ACCESS_DENIED || alert == SSL_AD_CERTIFICATE_REQUIRED;
 }
 
 std::string last_words(const SSL* ssl) {
@@ -65,11 +91,10 @@ std::string last_words(const SSL* ssl) {
 TlsSession::TlsSession(TlsContextPtr context, int socket, const std::string& host, bool is_ip)
     : context_(std::move(context)),
       ssl_(SSL_new(context_.get())) {
-    BIO* const bio = BIO_new(socket_method());
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
-    BIO_set_init(bio, 1);
-    SSL_set_bio(ssl_, bio, bio);
+    wire_.socket = socket;
+    attach();
     SSL_set_connect_state(ssl_);
+    SSL_set_cert_cb(ssl_, TlsBio::certificate_asked_for, &certificate_wanted_);
     if (is_ip) {
         X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), host.c_str());
     } else {
@@ -79,7 +104,20 @@ TlsSession::TlsSession(TlsContextPtr context, int socket, const std::string& hos
     }
 }
 
+TlsSession::TlsSession(ssl_st* ssl, int socket, std::string early) : ssl_(ssl) {
+    wire_.socket = socket;
+    wire_.early = std::move(early);
+    attach();
+}
+
 TlsSession::~TlsSession() { SSL_free(ssl_); }
+
+void TlsSession::attach() {
+    BIO* const bio = BIO_new(TlsBio::method());
+    BIO_set_data(bio, &wire_);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl_, bio, bio);
+}
 
 Io TlsSession::outcome(int result, bool reading) {
     const int why = SSL_get_error(ssl_, result);
@@ -97,8 +135,10 @@ Io TlsSession::outcome(int result, bool reading) {
             break;
         default: break;
     }
+    certificate_refused_ = !read_any_ && is_about_certificates(ERR_GET_REASON(ERR_peek_error()));
     const int number = why == SSL_ERROR_SYSCALL && errno != 0 ? errno : EPROTO;
     trouble_ = last_words(ssl_);
+    if (certificate_wanted_) trouble_ += "; it wants a client certificate (the profile's tls.client_certificate)";
     ERR_clear_error();
     return {Io::State::failed, 0, boost::system::error_code(number, boost::system::system_category())};
 }
@@ -116,7 +156,10 @@ Io TlsSession::read(char* into, std::size_t room) {
     errno = 0;
     std::size_t got = 0;
     const int result = SSL_read_ex(ssl_, into, room, &got);
-    if (result == 1) return {Io::State::done, got, {}};
+    if (result == 1) {
+        read_any_ = true;
+        return {Io::State::done, got, {}};
+    }
     return outcome(result, true);
 }
 
@@ -158,5 +201,7 @@ bool TlsSession::idle_and_healthy() {
     ERR_clear_error();
     return quiet;
 }
+
+bool TlsSession::pending() const { return SSL_has_pending(ssl_) == 1 || !wire_.early.empty(); }
 
 }  // namespace opid

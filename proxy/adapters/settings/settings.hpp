@@ -54,7 +54,7 @@ struct LimitSettings {
     std::uint64_t connections = 4096;             // count, of clients
     std::uint64_t guarded = 1024;                 // count of guarded writes at a time
     std::uint64_t waiters = 256;                  // count, joiners of one operation
-    std::uint64_t upstream_idle = 64;             // count of idle connections kept for one origin
+    std::uint64_t upstream_idle = 512;            // count of idle connections kept for one origin
     std::uint64_t certificates = 1024;            // count of minted certificates kept
     std::uint64_t store_queue = 4096;             // count of commits that wait
     std::uint64_t admin_body = 1ull << 20;
@@ -89,6 +89,12 @@ struct EgressSettings {
     std::vector<std::pair<std::string, std::string>> resolve;  // "name:443" to "127.0.0.1:9443"
 };
 
+// A client that speaks HTTP/2 alone to a profile's host: its tunnel is relayed unseen, or refused.
+enum class H2OnlyClients : std::uint8_t { blind, refuse };
+struct InterceptionSettings {
+    H2OnlyClients h2_only = H2OnlyClients::blind;
+};
+
 enum class AdminRole : std::uint8_t { viewer, approver, operator_ };
 struct AdminToken {
     std::string name;
@@ -117,6 +123,7 @@ struct Settings {
     TimeoutSettings timeouts;
     RetentionSettings retention;
     EgressSettings egress;
+    InterceptionSettings interception;
     std::vector<AdminToken> admin_tokens;
     std::vector<ApprovalKey> approval_keys;
     std::string via = "opid";  // pseudonym; empty: off

@@ -34,6 +34,7 @@ public:
         timeouts();
         retention();
         egress();
+        interception();
         admin();
         approvals();
         via();
@@ -250,6 +251,14 @@ private:
                     out_.egress.resolve.emplace_back(from->to_string(), to->to_string());
                 }
             }
+        });
+    }
+
+    void interception() {
+        section("interception", [this](MapReader& map) {
+            static constexpr Words<H2OnlyClients, 2> words{
+                {{"blind", H2OnlyClients::blind}, {"refuse", H2OnlyClients::refuse}}};
+            map.word("h2_only", out_.interception.h2_only, words);
         });
     }
 

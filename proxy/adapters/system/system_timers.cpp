@@ -3,6 +3,9 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <chrono>
+#include <utility>
+
+#include "adapters/system/deadlines.hpp"
 
 namespace opid {
 
@@ -11,11 +14,15 @@ namespace {
 using SteadyTimer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                       boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-// The handler holds it weakly: dropping the handle also stops an action whose timer has run out already.
 struct Alarm {
-    explicit Alarm(const Executor& executor) : timer(executor) {}
-    SteadyTimer timer;
+    Deadline deadline;
     std::function<void()> action;
+
+    static void ring(void* alarm) noexcept {
+        // The action may drop the handle, and the alarm with it.
+        const std::function<void()> action = std::move(static_cast<Alarm*>(alarm)->action);
+        action();
+    }
 };
 
 }  // namespace
@@ -30,13 +37,9 @@ Task<> SystemTimers::sleep_for(Millis time) {
 }
 
 std::shared_ptr<void> SystemTimers::after(Executor executor, Millis time, std::function<void()> action) {
-    auto alarm = std::make_shared<Alarm>(executor);
+    auto alarm = std::make_shared<Alarm>();
     alarm->action = std::move(action);
-    alarm->timer.expires_after(time);
-    alarm->timer.async_wait([weak = std::weak_ptr<Alarm>(alarm)](const boost::system::error_code& error) {
-        const auto held = weak.lock();
-        if (held && !error) held->action();
-    });
+    deadlines_of(executor.context()).arm(alarm->deadline, time, Alarm::ring, alarm.get());
     return alarm;
 }
 

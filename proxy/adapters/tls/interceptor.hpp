@@ -38,9 +38,10 @@ public:
     Interceptor(const Interceptor&) = delete;
     Interceptor& operator=(const Interceptor&) = delete;
 
-    // A session in accept state that presents a leaf for `host` (canonical; is_ip: an address): TLS 1.2 and 1.3, no early
-    // data, ALPN http/1.1 where the client offers it and none else, resumption for the same host and authority only.
-    // The caller sets its BIOs. Only for hosts that a profile covers: the caller checks that.
+    // A session in accept state that presents a leaf for `host` (canonical; is_ip: an address): TLS 1.2 and 1.3, no
+    // early data, ALPN http/1.1 where the client offers it and none else, resumption for the same host and authority
+    // only. The caller sets its BIOs. Only for hosts that a profile covers: the caller checks that. invalid: no
+    // certificate is made for such a name, or the CA has expired.
     Result<SslPtr> session_for(const std::string& host, bool is_ip);
 
     void replace_authority(std::shared_ptr<const CertificateAuthority> authority);  // old leaves and tickets die

@@ -70,6 +70,8 @@ std::span<const AdminApi::Route> AdminApi::routes() {
         {"POST", "/v1/operations/{id}/recovery", Role::operator_, &AdminApi::recover},
         {"POST", "/v1/operations/{id}/cancellation", Role::operator_, &AdminApi::cancel},
         {"GET", "/v1/events", Role::viewer, &AdminApi::events},
+        {"GET", "/v1/ca", Role::viewer, &AdminApi::show_authority},
+        {"POST", "/v1/ca/rotation", Role::operator_, &AdminApi::rotate_authority},
         {"POST", "/v1/policies/reload", Role::operator_, &AdminApi::reload},
         {"POST", "/v1/store/sweep", Role::operator_, &AdminApi::sweep},
         {"POST", "/v1/store/backup", Role::operator_, &AdminApi::backup},

@@ -30,6 +30,15 @@ struct Readiness {
     std::string reason;  // where not ready
 };
 
+// opid's certificate authority, its public side.
+struct AuthorityView {
+    std::string subject;
+    std::string fingerprint;  // SHA-256
+    std::string pem;
+    Instant not_before{};
+    Instant not_after{};
+};
+
 // What the API asks of the process that it runs in. Called on the admin thread.
 class AdminHost {
 public:
@@ -41,6 +50,9 @@ public:
     virtual Task<Result<SweepResult>> sweep() = 0;
     // A consistent copy into a folder on this machine; answers with plain words.
     virtual Task<Result<std::string>> backup(std::string folder) = 0;
+    virtual AuthorityView authority() = 0;
+    // A new one in the old one's place; clients have to trust it before they get through again.
+    virtual Result<AuthorityView> rotate_authority(std::string actor) = 0;
     virtual std::string_view version() const = 0;
 };
 
@@ -93,6 +105,8 @@ private:
     Task<AdminReply> sweep(const Call& call);
     Task<AdminReply> backup(const Call& call);
     Task<AdminReply> status(const Call& call);
+    Task<AdminReply> show_authority(const Call& call);
+    Task<AdminReply> rotate_authority(const Call& call);
 
     Task<AdminReply> list_operations(const Call& call);
     Task<AdminReply> show_operation(const Call& call);

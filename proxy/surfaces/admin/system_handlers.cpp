@@ -7,6 +7,7 @@
 #include "surfaces/admin/admin_api.hpp"
 #include "surfaces/admin/admin_fields.hpp"
 #include "surfaces/admin/embedded.hpp"
+#include "surfaces/admin/operation_json.hpp"
 
 namespace opid {
 namespace {
@@ -23,6 +24,13 @@ std::string json_list(const std::vector<std::string>& texts) {
     std::string json = "[";
     for (const std::string& text : texts) json += (json.size() > 1 ? "," : "") + json_text(text);
     return json + "]";
+}
+
+AdminReply authority_reply(const AuthorityView& authority) {
+    return json_reply(fmt::format(
+        "{{\"subject\":{},\"fingerprint\":{},\"not_before\":{},\"not_after\":{},\"pem\":{}}}",
+        json_text(authority.subject), json_text(authority.fingerprint), json_text(format_instant(authority.not_before)),
+        json_text(format_instant(authority.not_after)), json_text(authority.pem)));
 }
 
 }  // namespace
@@ -90,6 +98,14 @@ Task<AdminReply> AdminApi::sweep(const Call&) {
     const Result<SweepResult> result = co_await parts_.host.sweep();
     if (!result) co_return error_reply(result.error());
     co_return json_reply(fmt::format("{{\"retired\":{},\"forgotten\":{}}}", result->retired, result->forgotten));
+}
+
+Task<AdminReply> AdminApi::show_authority(const Call&) { co_return authority_reply(parts_.host.authority()); }
+
+Task<AdminReply> AdminApi::rotate_authority(const Call& call) {
+    const Result<AuthorityView> made = parts_.host.rotate_authority(call.actor);
+    if (!made) co_return error_reply(made.error());
+    co_return authority_reply(*made);
 }
 
 Task<AdminReply> AdminApi::backup(const Call& call) {

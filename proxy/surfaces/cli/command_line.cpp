@@ -1,13 +1,15 @@
 #include "surfaces/cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 
+#include "surfaces/cli/ca_commands.hpp"
 #include "surfaces/cli/cli_output.hpp"
+#include "surfaces/cli/client_commands.hpp"
+#include "surfaces/cli/doctor_command.hpp"
 #include "surfaces/cli/ops_commands.hpp"
 #include "surfaces/cli/policy_commands.hpp"
 #include "surfaces/cli/store_commands.hpp"
@@ -17,14 +19,13 @@ namespace {
 
 constexpr const char* footer =
     "Exit codes: 0 done, 1 a problem was found or the request was refused, 2 wrong usage,\n"
-    "3 not available in this build, 4 no running opid could be reached.\n"
+    "3 not available in this build, 4 no running opid could be reached (nor, for run and doctor, started).\n"
+    "`opid run` gives the exit code of its command: 128 + N after signal N, 127 not found, 126 not executable.\n"
+    "`opid doctor`: 0 if a write was seen and none is missing but from clients known to heed no variable, else 1.\n"
     "Commands that talk to a running opid take --admin HOST:PORT and --token TOKEN, or OPID_ADMIN and\n"
     "OPID_ADMIN_TOKEN, or find both through the configuration and <data>/admin.token.";
 
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string() : std::string(value);
-}
+constexpr const char* run_valued[] = {"--config", "--data", "--tenant", "--tenant-token"};
 
 std::optional<std::string> file_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -45,6 +46,8 @@ public:
         app_.require_subcommand(1);
         app_.set_version_flag("--version", "opid " + std::string(host.version()));
         add_serve();
+        add_clients();
+        add_ca();
         add_ops();
         add_policy();
         add_store();
@@ -52,8 +55,17 @@ public:
     }
 
     int run(int argc, const char* const* argv) {
+        std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+        if (!words.empty() && words[0] == "run") {
+            RunArguments split = split_run_arguments({words.begin() + 1, words.end()},
+                                                     {std::begin(run_valued), std::end(run_valued)});
+            words.assign(1, "run");
+            words.insert(words.end(), split.ours.begin(), split.ours.end());
+            client_command_ = std::move(split.command);
+        }
+        std::reverse(words.begin(), words.end());  // as CLI11 wants them
         try {
-            app_.parse(argc, argv);
+            app_.parse(words);
         } catch (const CLI::ParseError& error) {
             const int code = app_.exit(error, out_, err_);
             return code == 0 ? exit_ok : exit_usage;
@@ -91,6 +103,51 @@ private:
             out_ << "opid " << host_.version() << "\n";
             return exit_ok;
         });
+    }
+
+    void add_clients() {
+        CLI::App* run = sub(app_, "run", "Run a command whose writes go through the proxy",
+                            [this] { return run_client(host_, client_, client_command_, err_); });
+        CLI::App* env = sub(app_, "env", "Print the variables that lead clients through the proxy",
+                            [this] { return print_environment(host_, client_, format_, json_, out_, err_); });
+        CLI::App* doctor = sub(app_, "doctor", "Prove that writes from here really pass through the proxy",
+                               [this] { return run_doctor(host_, client_, json_, out_, err_); });
+        for (CLI::App* app : {run, env, doctor}) {
+            app->add_option("--config", client_.config, "Configuration file");
+            app->add_option("--data", client_.data, "Data folder, in place of the configured one");
+            app->add_option("--tenant", client_.tenant, "Whom the client speaks for");
+            app->add_option("--tenant-token", client_.tenant_token,
+                            "env:NAME or file:PATH with that tenant's token (default: env:OPID_TENANT_TOKEN)");
+        }
+        run->add_option("COMMAND", client_command_, "With its arguments; what follows its first word is its own");
+        env->add_option("--format", format_, "sh, fish, powershell, dotenv or docker (an --env-file)")
+            ->capture_default_str();
+        for (CLI::App* app : {env, doctor}) app->add_flag("--json", json_, "JSON in place of text");
+    }
+
+    void add_ca() {
+        CLI::App* group = sub(app_, "ca", "The certificate authority under which opid reads TLS", {});
+        group->require_subcommand(1);
+        CLI::App* show = sub(*group, "show", "Subject, fingerprint, validity and files", [this] {
+            return with_settings([this](const auto& found) { return ca_show(host_, found.data, json_, out_, err_); });
+        });
+        add_files(*show);
+        CLI::App* exported = sub(
+            *group, "export", "The CA's certificate, to install it (default: PEM, to standard output)", [this] {
+                return with_settings(
+                    [this](const auto& found) { return ca_export(host_, found.data, ca_, out_, err_); });
+            });
+        add_files(*exported);
+        exported->add_flag("--bundle", ca_.bundle, "The system's roots together with it");
+        exported->add_flag("--java", ca_.java, "That as a PKCS #12 trust store for Java");
+        exported->add_option("--out", ca_.out, "File to write");
+        CLI::App* rotate = sub(*group, "rotate", "Put a new CA in its place; clients need the new one", [this] {
+            return with_settings([this](const auto& found) {
+                return ca_rotate(host_, client_for(found), found.data, json_, out_, err_);
+            });
+        });
+        add_connection(*rotate);
+        for (CLI::App* app : {show, rotate}) app->add_flag("--json", json_, "JSON in place of text");
     }
 
     using OpsCommand = int (OpsCommands::*)(const OpsOptions&);
@@ -225,8 +282,8 @@ private:
     }
 
     AdminClient client_for(const CliSettings& found) {
-        std::string address = admin_.empty() ? environment("OPID_ADMIN") : admin_;
-        std::string token = token_.empty() ? environment("OPID_ADMIN_TOKEN") : token_;
+        std::string address = admin_.empty() ? environment_variable("OPID_ADMIN") : admin_;
+        std::string token = token_.empty() ? environment_variable("OPID_ADMIN_TOKEN") : token_;
         if (address.empty()) address = found.admin_address;
         if (token.empty()) token = file_text(found.data + "/admin.token").value_or("");
         while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
@@ -291,6 +348,10 @@ private:
     std::vector<std::string> paths_;
     bool json_ = false;
     bool force_ = false;
+    std::string format_ = "sh";
+    std::vector<std::string> client_command_;  // of `run`
+    ClientOptions client_;
+    CaExportOptions ca_;
     OpsOptions ops_;
     ExplainOptions explain_;
 };
@@ -298,11 +359,6 @@ private:
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv, CliHost& host, std::ostream& out, std::ostream& err) {
-    // Known words that this build can't carry out: they answer, but help doesn't promise them.
-    const std::string first = argc > 1 ? argv[1] : "";
-    for (const char* name : {"run", "env", "doctor", "ca"}) {
-        if (first == name) return not_available(first, err);
-    }
     return CommandLine(host, out, err).run(argc, argv);
 }
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "adapters/system/durable_file.hpp"
 #include "adapters/system/system_entropy.hpp"
 #include "app/data_folder.hpp"
-#include "app/durable_file.hpp"
 #include "app/policy_desk.hpp"
 
 using namespace opid;

@@ -80,7 +80,7 @@ public:
     }
     void finish() { ::shutdown(fd_, SHUT_WR); }
     void reset() {
-        const linger now{1, 0};
+        const struct ::linger now{1, 0};
         ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         close();
     }
@@ -155,7 +155,9 @@ public:
         co_return at->second;
     }
     Task<Result<Loaded>> load(OperationKey) override { co_return Error(ErrorKind::internal, "unused"); }
-    Task<Status> commit(Commit) override { co_return Error(ErrorKind::internal, "unused"); }
+    void begin_commit(const Commit&, Executor, std::shared_ptr<CommitListener>) override {}
+    Task<Status> remember(std::string) override { co_return Error(ErrorKind::internal, "unused"); }
+    Task<Result<std::vector<std::string>>> remembered() override { co_return Error(ErrorKind::internal, "unused"); }
     Task<Result<std::string>> load_body(OperationKey, BodyPart) override {
         co_return Error(ErrorKind::internal, "unused");
     }

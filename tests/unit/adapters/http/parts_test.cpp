@@ -44,8 +44,9 @@ Route routed(const std::string& request, const std::string& provider = {}) {
 TEST_CASE("a spooled body is one view, in memory or on disk, and gives its budget back") {
     const std::string directory = std::filesystem::temp_directory_path().string();
     BodyBudget budget(1000);
+    BodyBudget disk_budget(1000);
     for (const bool disk : {false, true}) {
-        BodySpool spool(budget, directory, disk ? 10 : 100, 100);
+        BodySpool spool(budget, disk_budget, directory, disk ? 10 : 100, 100);
         CHECK(spool.append("0123456"));
         CHECK(spool.append("789abcdef"));
         const Result<std::string_view> whole = spool.finish();
@@ -54,15 +55,18 @@ TEST_CASE("a spooled body is one view, in memory or on disk, and gives its budge
         CHECK(spool.on_disk() == disk);
     }
     {
-        BodySpool spool(budget, directory, 10, 20);
+        BodySpool spool(budget, disk_budget, directory, 10, 20);
         CHECK(spool.append(std::string(20, 'x')));
         CHECK(spool.append("y").error().kind() == ErrorKind::invalid);
-        BodySpool other(budget, directory, 2000, 2000);
-        CHECK(other.append(std::string(981, 'x')).error().kind() == ErrorKind::overloaded);
+        BodySpool more(budget, disk_budget, directory, 10, 2000);
+        CHECK(more.append(std::string(981, 'x')).error().kind() == ErrorKind::overloaded);
+        BodySpool other(budget, disk_budget, directory, 2000, 2000);
+        CHECK(other.append(std::string(1000, 'x')));
+        CHECK(other.append("y").error().kind() == ErrorKind::overloaded);
     }
-    BodySpool all(budget, directory, 2000, 2000);
+    BodySpool all(budget, disk_budget, directory, 2000, 2000);
     CHECK(all.append(std::string(1000, 'x')));
-    BodySpool nowhere(budget, "/nonexistent/opid", 0, 10);
+    BodySpool nowhere(budget, disk_budget, "/nonexistent/opid", 0, 10);
     CHECK_FALSE(nowhere.append("x"));
 }
 

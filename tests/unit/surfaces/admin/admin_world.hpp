@@ -46,11 +46,18 @@ public:
         Result<std::string> result = "copied to " + folder;
         co_return result;
     }
+    AuthorityView authority() override { return ca; }
+    Result<AuthorityView> rotate_authority(std::string actor) override {
+        rotated_by = std::move(actor);
+        return ca;
+    }
     std::string_view version() const override { return "9.9.9"; }
 
     Readiness ready;
     ReloadReport reload{true, 2, {}};
     std::string reloaded_by;
+    AuthorityView ca{"CN=opid CA 0badcafe", "0B:AD", "-----BEGIN", Instant{}, Instant{}};
+    std::string rotated_by;
 };
 
 inline AdminIdentity identity(std::string name, Role role) {

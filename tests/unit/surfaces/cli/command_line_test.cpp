@@ -24,6 +24,8 @@ public:
         }
         out.data = "/nowhere";
         out.admin_address = "127.0.0.1:1";
+        out.proxy_address = config == "unbound.yaml" ? "" : "127.0.0.1:8080";
+        out.tenants = {"agent"};
         out.policies = {"policies"};
         return out;
     }
@@ -60,10 +62,29 @@ public:
         if (!force) return Error(ErrorKind::conflict, "there is a database");
         return std::string("restored");
     }
+    Result<CliTrust> trust(const std::string&, bool) override {
+        CliTrust out;
+        out.subject = "CN=opid CA";
+        out.fingerprint = "AB:CD";
+        out.not_before = from_unix_ms(951'782'400'000);
+        out.not_after = from_unix_ms(4'102'444'799'000);
+        out.folder = "/nowhere/ca";
+        out.ca = "/nowhere/ca/ca.pem";
+        out.bundle = "/nowhere/ca/bundle.pem";
+        out.truststore = "/nowhere/ca/truststore.p12";
+        out.truststore_password = "changeit";
+        return out;
+    }
+    Result<CliTrust> rotate_trust(const std::string& data) override { return trust(data, true); }
+    Status replace_file(const std::string& path, std::string_view text) override {
+        written.emplace_back(path, text);
+        return ok();
+    }
     std::string fresh_token() override { return "opid_fresh"; }
     std::string_view version() const override { return "1.2.3"; }
 
     std::string served;
+    std::vector<std::pair<std::string, std::string>> written;
     bool sound = true;
 };
 
@@ -91,6 +112,11 @@ TEST_CASE("help is what the golden file shows") {
     std::string all;
     for (const auto& words : std::vector<std::vector<const char*>>{{"--help"},
                                                                    {"serve", "--help"},
+                                                                   {"run", "--help"},
+                                                                   {"env", "--help"},
+                                                                   {"doctor", "--help"},
+                                                                   {"ca", "--help"},
+                                                                   {"ca", "export", "--help"},
                                                                    {"ops", "--help"},
                                                                    {"ops", "resolve", "--help"},
                                                                    {"policy", "--help"},
@@ -127,10 +153,25 @@ TEST_CASE("exit codes") {
         {{"store", "restore", "x", "--force"}, exit_ok},
         {{"store", "backup", "x"}, exit_ok},
         {{"store", "migrate"}, exit_unavailable},
-        {{"run", "--", "true"}, exit_unavailable},
-        {{"env"}, exit_unavailable},
-        {{"ca", "show"}, exit_unavailable},
-        {{"doctor"}, exit_unavailable},
+        {{"run"}, exit_usage},
+        {{"run", "--"}, exit_usage},
+        {{"run", "--no-such-option", "true"}, exit_usage},
+        {{"run", "--", "true"}, exit_no_proxy},
+        {{"run", "--tenant", "stranger", "true"}, exit_usage},
+        {{"env"}, exit_ok},
+        {{"env", "--json"}, exit_ok},
+        {{"env", "--format", "cmd"}, exit_usage},
+        {{"env", "--config", "bad.yaml"}, exit_problem},
+        {{"env", "--config", "unbound.yaml"}, exit_no_proxy},
+        {{"env", "--tenant", "stranger"}, exit_usage},
+        {{"env", "--tenant", "agent", "--tenant-token", "plain"}, exit_usage},
+        {{"env", "--tenant", "agent", "--tenant-token", "env:OPID_TEST_NOT_SET"}, exit_usage},
+        {{"env", "--tenant-token", "env:HOME"}, exit_usage},
+        {{"ca"}, exit_usage},
+        {{"ca", "show"}, exit_ok},
+        {{"ca", "export"}, exit_problem},
+        {{"ca", "rotate"}, exit_ok},
+        {{"doctor"}, exit_no_proxy},
         {{"tenant", "add", "billing-agent"}, exit_ok},
         {{"tenant", "add", "a b"}, exit_usage},
     };
@@ -154,9 +195,30 @@ TEST_CASE("what the commands say") {
         "\n");
     CHECK(run(host, {"tenant", "add", "billing-agent"})
               .out.find("- {name: billing-agent, tokens: [env:OPID_TOKEN_BILLING_AGENT]}") != std::string::npos);
-    CHECK(run(host, {"run", "--", "true"}).err == "opid: `run` is not available in this build\n");
+    CHECK(run(host, {"store", "migrate"}).err == "opid: `migrate` is not available in this build\n");
     run(host, {"serve", "--config", "c", "--data", "d"});
     CHECK(host.served == "c|d");
+}
+
+TEST_CASE("env prints the variables and writes wget's file") {
+    FakeHost host;
+    const Ran ran = run(host, {"env"});
+    CHECK(ran.out.find("export http_proxy='http://127.0.0.1:8080'\n") == 0);
+    CHECK(ran.out.find("\nexport CURL_CA_BUNDLE='/nowhere/ca/bundle.pem'\n") != std::string::npos);
+    CHECK(ran.err.find("--tenant") != std::string::npos);
+    REQUIRE(host.written.size() == 1);
+    CHECK(host.written[0].first == "/nowhere/ca/wgetrc");
+    CHECK(host.written[0].second.ends_with("ca_certificate = /nowhere/ca/bundle.pem\n"));
+}
+
+TEST_CASE("what is said of the CA") {
+    FakeHost host;
+    CHECK(run(host, {"ca", "show"}).out ==
+          "subject      CN=opid CA\nfingerprint  AB:CD\nnot_before   2000-02-29T00:00:00Z\n"
+          "not_after    2099-12-31T23:59:59Z\nca           /nowhere/ca/ca.pem\nbundle       /nowhere/ca/bundle.pem\n"
+          "truststore   /nowhere/ca/truststore.p12\n");
+    CHECK(run(host, {"ca", "show", "--json"}).out.find(R"({"subject":"CN=opid CA","fingerprint":"AB:CD",)") == 0);
+    CHECK(run(host, {"ca", "rotate"}).err.find("no opid answers at 127.0.0.1:1") != std::string::npos);
 }
 
 TEST_CASE("explain tells what would be done") {

@@ -1,4 +1,4 @@
-#include "app/durable_file.hpp"
+#include "adapters/system/durable_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,119 @@
+#include "surfaces/cli/ca_commands.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "surfaces/cli/cli_output.hpp"
+
+namespace opid {
+namespace {
+
+namespace json = boost::json;
+
+std::optional<std::string> bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+int told(const std::string& text, std::ostream& err) {
+    err << "opid: " << printable(text) << "\n";
+    return exit_problem;
+}
+
+json::object view_of(const CliTrust& trust) {
+    json::object view;
+    view["subject"] = trust.subject;
+    view["fingerprint"] = trust.fingerprint;
+    view["not_before"] = time_text(trust.not_before);
+    view["not_after"] = time_text(trust.not_after);
+    view["ca"] = trust.ca;
+    view["bundle"] = trust.bundle;
+    view["truststore"] = trust.truststore;
+    return view;
+}
+
+void print_view(const json::object& view, std::ostream& out) {
+    std::optional<Table> table;
+    for (const auto& [name, value] : view) {
+        if (!value.is_string()) continue;
+        std::vector<std::string> row{std::string(name), std::string(value.as_string())};
+        if (table) table->add(std::move(row));
+        else table.emplace(std::move(row));
+    }
+    if (table) table->print(out);
+}
+
+}  // namespace
+
+std::string time_text(Instant at) {
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(at - day));
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                       time.minutes().count(), time.seconds().count());
+}
+
+int ca_show(CliHost& host, const std::string& data, bool json_wanted, std::ostream& out, std::ostream& err) {
+    const Result<CliTrust> trust = host.trust(data, false);
+    if (!trust) return told(trust.error().what(), err);
+    if (json_wanted) {
+        out << json::serialize(view_of(*trust)) << "\n";
+    } else {
+        print_view(view_of(*trust), out);
+    }
+    return exit_ok;
+}
+
+int ca_export(CliHost& host, const std::string& data, const CaExportOptions& options, std::ostream& out,
+              std::ostream& err) {
+    const Result<CliTrust> trust = host.trust(data, false);
+    if (!trust) return told(trust.error().what(), err);
+    const std::string path = options.java ? trust->truststore : options.bundle ? trust->bundle : trust->ca;
+    const auto bytes = bytes_of(path);
+    if (!bytes) return told(path + " can't be read", err);
+    if (options.out.empty()) {
+        out << *bytes;
+        return exit_ok;
+    }
+    std::ofstream file(options.out, std::ios::binary | std::ios::trunc);
+    file << *bytes;
+    file.close();
+    return file ? exit_ok : told(options.out + " can't be written", err);
+}
+
+int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data, bool json_wanted, std::ostream& out,
+              std::ostream& err) {
+    const Result<AdminAnswer> answer = client.call("POST", "/v1/ca/rotation", "{}");
+    json::object view;
+    if (!answer) {
+        const Result<CliTrust> trust = host.rotate_trust(data);
+        if (!trust) return told(trust.error().what(), err);
+        view = view_of(*trust);
+        err << "opid: note: no opid answers at " << client.address()
+            << "; one that runs there after all keeps the old CA until it is started again\n";
+    } else {
+        boost::system::error_code error;
+        json::value body = json::parse(answer->body, error);
+        if (error || !body.is_object() || !answer->success()) {
+            return told(fmt::format("not rotated: {} {}", answer->status, answer->body), err);
+        }
+        view = std::move(body.as_object());
+    }
+    if (json_wanted) {
+        out << json::serialize(view) << "\n";
+    } else {
+        view.erase("pem");
+        print_view(view, out);
+    }
+    err << "opid: note: clients that were given the old CA need the new one: run `opid env` anew, restart long-lived "
+           "clients, and install it again where you had installed it\n";
+    return exit_ok;
+}
+
+}  // namespace opid
