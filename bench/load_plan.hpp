@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,11 +15,18 @@ namespace opid::bench {
 
 inline constexpr std::string_view load_usage =
     "opid_load --target HOST:PORT --mode pass-get|pass-post|write|replay|mismatch|joiners|lookup [options]\n"
+    "opid_load --target HOST:PORT --mode tunnel-down|tunnel-up|tunnel-both [options]\n"
     "  --path /effects         request path; '{id}' in it is replaced by the operation ID\n"
     "  --absolute AUTHORITY    absolute-form targets, http://AUTHORITY/path (forward proxy)\n"
+    "  --authority HOST:PORT   whom the requests are for, where that is not the target; '{id}' as in the path\n"
+    "  --connect 0|1           ask the target for a tunnel to the authority first\n"
+    "  --tls FILE              TLS to the authority, which has to prove its name to the CA certificates in FILE\n"
+    "  --fresh 0|1             a new connection (tunnel, handshake) for every request, which its latency includes\n"
+    "  --resume 0|1            offer the TLS session of the connection before\n"
     "  --header 'Name: value'  one more request header\n"
     "  --connections 1  --threads 1\n"
-    "  --duration 5 --warmup 1 seconds, or --count N requests in all (then no warm-up; joiners: rounds)\n"
+    "  --duration 5 --warmup 1 seconds, or --count N requests in all (then no warm-up; joiners: rounds;\n"
+    "                          tunnels: bytes each way of each, which are then compared at both ends)\n"
     "  --body 1024             bytes of the JSON request body\n"
     "  --prefix TEXT | --seed N   IDs are PREFIX and 12 digits; the default prefix comes from the seed\n"
     "  --first N --ids N       the IDs to use: from N on; replay, mismatch and lookup stay among --ids of them\n"
@@ -32,6 +40,11 @@ struct LoadOptions {
     std::string mode = "pass-get";
     std::string path = "/effects";
     std::string absolute;
+    std::string authority;
+    unsigned connect = 0;
+    std::string tls;
+    unsigned fresh = 0;
+    unsigned resume = 0;
     std::string header;
     unsigned connections = 1;
     unsigned threads = 1;
@@ -49,6 +62,7 @@ struct LoadOptions {
     std::string expect_operation;
 
     bool joiners() const { return mode == "joiners"; }
+    bool tunnels() const { return mode.starts_with("tunnel-"); }
     bool reads() const { return mode == "pass-get" || mode == "lookup"; }
     bool names_operation() const { return mode == "write" || mode == "replay" || mode == "mismatch" || joiners(); }
 };
@@ -67,31 +81,19 @@ inline std::string json_body(std::size_t size, bool variant) {
     return body + "\"}";
 }
 
-// The bytes of a request, with the ID's digits patched in place before each send.
-class RequestText {
+// A text with an operation ID in some places, whose digits are patched in place.
+class NumberedText {
 public:
-    explicit RequestText(const LoadOptions& options) {
-        const std::string slot = options.prefix + std::string(digits, '0');
-        std::string path = options.path;
-        if (const auto at = path.find("{id}"); at != std::string::npos) path.replace(at, 4, slot);
-        const auto& authority = options.absolute.empty() ? options.target : options.absolute;
-        text_ = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: opid-load\r\nAccept: */*\r\n",
-                            options.reads() ? "GET" : "POST", options.absolute.empty() ? "" : "http://" + authority,
-                            path, authority);
-        if (options.names_operation()) text_ += "Operation-Id: " + slot + "\r\n";
-        if (!options.header.empty()) text_ += options.header + "\r\n";
-        if (!options.reads()) {
-            const auto body = json_body(options.body, options.mode == "mismatch");
-            text_ += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
-        } else {
-            text_ += "\r\n";
-        }
+    static constexpr std::size_t digits = 12;
+
+    // Each `slot` (a prefix of `prefix` bytes and then the digits) in the text becomes such a place.
+    NumberedText(std::string text, std::string_view slot, std::size_t prefix) : text_(std::move(text)) {
         for (auto at = text_.find(slot); at != std::string::npos; at = text_.find(slot, at + 1)) {
-            places_.push_back(at + options.prefix.size());
+            places_.push_back(at + prefix);
         }
     }
 
-    std::string_view with_id(std::uint64_t id) {
+    const std::string& with_id(std::uint64_t id) {
         char number[digits];
         for (std::size_t i = digits; i > 0; --i, id /= 10) number[i - 1] = static_cast<char>('0' + id % 10);
         for (const auto place : places_) std::memcpy(text_.data() + place, number, digits);
@@ -99,10 +101,43 @@ public:
     }
 
 private:
-    static constexpr std::size_t digits = 12;
     std::string text_;
     std::vector<std::size_t> places_;
 };
+
+// All that a connection says in the course of its life: CONNECT, the name in the handshake, requests.
+struct LoadTexts {
+    NumberedText connect;
+    NumberedText name;
+    NumberedText request;
+};
+
+inline LoadTexts load_texts(const LoadOptions& options) {
+    const std::string slot = options.prefix + std::string(NumberedText::digits, '0');
+    const auto filled = [&](std::string text) {
+        if (const auto at = text.find("{id}"); at != std::string::npos) text.replace(at, 4, slot);
+        return text;
+    };
+    const auto peer = filled(options.authority.empty() ? options.target : options.authority);
+    auto host = options.absolute.empty() ? peer : options.absolute;
+    if (!options.tls.empty() && host.ends_with(":443")) host.resize(host.size() - 4);
+    std::string text = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: opid-load\r\nAccept: */*\r\n",
+                                   options.reads() ? "GET" : "POST", options.absolute.empty() ? "" : "http://" + host,
+                                   filled(options.path), host);
+    if (options.names_operation()) text += "Operation-Id: " + slot + "\r\n";
+    if (!options.header.empty()) text += options.header + "\r\n";
+    if (!options.reads()) {
+        const auto body = json_body(options.body, options.mode == "mismatch");
+        text += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+    } else {
+        text += "\r\n";
+    }
+    const auto numbered = [&](std::string plain) {
+        return NumberedText(std::move(plain), slot, options.prefix.size());
+    };
+    return {numbered(fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n\r\n", peer)),
+            numbered(peer.substr(0, peer.rfind(':'))), numbered(std::move(text))};
+}
 
 // Which responses count as right.
 class Expectation {

@@ -18,6 +18,9 @@ inline constexpr std::size_t samples_max = 3;
 
 struct Tally {
     Histogram latency;
+    Histogram handshake;  // from the client's first byte of TLS to its end
+    std::uint64_t handshakes = 0;
+    std::uint64_t resumed = 0;
     std::uint64_t measured = 0;
     std::uint64_t answered = 0;  // warm-up and drain included
     std::uint64_t errors = 0;
@@ -32,6 +35,9 @@ struct Tally {
 
     void add(const Tally& other) {
         latency.add(other.latency);
+        handshake.add(other.handshake);
+        handshakes += other.handshakes;
+        resumed += other.resumed;
         measured += other.measured;
         answered += other.answered;
         errors += other.errors;
@@ -69,12 +75,19 @@ inline void print_tally(const LoadOptions& options, const Tally& tally, std::uin
     }
     std::string samples;
     for (const auto& sample : tally.samples) samples += (samples.empty() ? "" : ",") + quoted(sample);
-    const auto micros = [&](double share) { return static_cast<double>(tally.latency.quantile(share)) / 1000; };
+    const auto of = [](const Histogram& times, double share) {
+        return static_cast<double>(times.quantile(share)) / 1000;
+    };
+    const auto micros = [&](double share) { return of(tally.latency, share); };
     fmt::print(R"({{"mode":{},"connections":{},"threads":{},"seed":{},"seconds":{:.3f},"requests_per_s":{:.1f},)"
                R"("p50_us":{:.1f},"p99_us":{:.1f},"p999_us":{:.1f},"count":{},"answered":{},"errors":{},"bytes":{},)",
                quoted(options.mode), options.connections, options.threads, options.seed, seconds,
                seconds > 0 ? static_cast<double>(tally.measured) / seconds : 0, micros(0.5), micros(0.99),
                micros(0.999), tally.measured, tally.answered, tally.errors, tally.bytes);
+    if (tally.handshakes != 0) {
+        fmt::print(R"("handshakes":{},"resumed":{},"tls_p50_us":{:.1f},"tls_p99_us":{:.1f},)", tally.handshakes,
+                   tally.resumed, of(tally.handshake, 0.5), of(tally.handshake, 0.99));
+    }
     fmt::print(R"("replayed":{},"unmarked":{},"rounds":{},"rounds_wrong":{},"reconnects":{},"next_id":{},)"
                R"("status":{{{}}},"samples":[{}]}})"
                "\n",

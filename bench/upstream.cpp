@@ -1,6 +1,6 @@
 // A fake provider that is as cheap as possible: one thread, epoll, keep-alive. It reads every request whole, counts it,
 // and answers with a constant. A request that is not GET, HEAD or OPTIONS is an effect; GET /__count tells the counts.
-#include <arpa/inet.h>
+// With a certificate it listens on a second port that speaks TLS, with --bulk 1 on one that moves bytes (bulk.hpp).
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -11,6 +11,7 @@
 #include <csignal>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -20,14 +21,18 @@
 
 #include "flags.hpp"
 #include "http_wire.hpp"
+#include "listener.hpp"
+#include "upstream_bulk.hpp"
+#include "wire.hpp"
 
 namespace opid::bench {
 namespace {
 
 constexpr std::string_view usage =
     "opid_upstream [--port 0] [--status 200] [--size 500] [--delay-ms 0] [--track-keys 0|1]\n"
-    "  prints 'listening 127.0.0.1:PORT'; SIGUSR1 prints the counts, SIGTERM too and ends it; GET /__count tells "
-    "them\n";
+    "              [--tls-chain FILE --tls-key FILE] [--bulk 0|1]\n"
+    "  prints 'listening 127.0.0.1:PORT', then 'tls ADDRESS' and 'bulk ADDRESS' on the same line where asked for;\n"
+    "  SIGUSR1 prints the counts, SIGTERM too and ends it; GET /__count tells them\n";
 
 constexpr std::size_t pending_bytes_max = 1u << 20;
 
@@ -37,20 +42,26 @@ struct Options {
     std::size_t size = 500;
     unsigned delay_ms = 0;
     unsigned track_keys = 0;
+    std::string tls_chain;
+    std::string tls_key;
+    unsigned bulk = 0;
 };
 
 struct Counts {
     std::uint64_t requests = 0;
     std::uint64_t effects = 0;
     std::uint64_t repeated_keys = 0;
+    std::uint64_t handshakes = 0;  // of the TLS port
     std::uint64_t broken = 0;
 };
 
 struct Connection {
+    Wire wire;
     std::uint64_t serial = 0;
     std::string pending;  // bytes of an incomplete head, or of requests behind a delayed answer
     std::string unsent;
     BodySkipper body;
+    bool handshaking = false;
     bool in_body = false;
     bool count_only = false;  // GET /__count
     bool close_after = false;
@@ -65,27 +76,14 @@ public:
         answer_ = response(options_.status, json_body(options_.size));
     }
 
-    std::uint16_t listen_on(std::uint16_t port) {
-        listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        const int on = 1;
-        setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(port);
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t length = sizeof address;
-        if (bind(listener_, reinterpret_cast<sockaddr*>(&address), length) != 0 || listen(listener_, 4096) != 0)
-            return 0;
-        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
-        watch(listener_, EPOLLIN, EPOLL_CTL_ADD);
-        return ntohs(address.sin_port);
+    void serve_on(const Listener& listener, SSL_CTX* tls) {
+        (tls == nullptr ? listener_ : tls_listener_) = listener.fd;
+        if (tls != nullptr) tls_ = tls;
+        watch(listener.fd, EPOLLIN, EPOLL_CTL_ADD);
     }
 
-    void run() {
-        sigset_t signals;
-        sigemptyset(&signals);
-        for (const int number : {SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, number);
-        sigprocmask(SIG_BLOCK, &signals, nullptr);
+    // `signals`: blocked ones, to be told of.
+    void run(const sigset_t& signals) {
         signals_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
         watch(signals_, EPOLLIN, EPOLL_CTL_ADD);
         std::vector<epoll_event> events(512);
@@ -107,8 +105,10 @@ private:
                            status, body.size(), body);
     }
     std::string counts_text() const {
-        return fmt::format(R"({{"requests":{},"effects":{},"distinct_keys":{},"repeated_keys":{},"broken":{}}})",
-                           counts_.requests, counts_.effects, keys_.size(), counts_.repeated_keys, counts_.broken);
+        return fmt::format(R"({{"requests":{},"effects":{},"distinct_keys":{},"repeated_keys":{},"handshakes":{},)"
+                           R"("broken":{}}})",
+                           counts_.requests, counts_.effects, keys_.size(), counts_.repeated_keys, counts_.handshakes,
+                           counts_.broken);
     }
     void watch(int fd, std::uint32_t interest, int how) const {
         epoll_event event{};
@@ -124,8 +124,9 @@ private:
 
     void dispatch(const epoll_event& event) {
         const int fd = event.data.fd;
-        if (fd == listener_) return accept_all();
+        if (fd == listener_ || fd == tls_listener_) return accept_all(fd);
         if (fd == signals_) return take_signal();
+        if (const auto* connection = find(fd); connection != nullptr && connection->handshaking) return greet(fd);
         if ((event.events & EPOLLOUT) != 0 && !flush(fd)) return;
         if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_some(fd);
     }
@@ -139,37 +140,62 @@ private:
         }
     }
 
-    void accept_all() {
+    void accept_all(int listener) {
         for (;;) {
-            const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+            const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
             if (fd < 0) return;
             const int on = 1;
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
             const auto slot = static_cast<std::size_t>(fd);
             if (connections_.size() <= slot) connections_.resize(slot + 1);
             connections_[slot] = std::make_unique<Connection>();
-            connections_[slot]->serial = ++serial_;
+            auto& connection = *connections_[slot];
+            connection.wire = Wire(fd);
+            connection.serial = ++serial_;
+            connection.handshaking = listener == tls_listener_;
+            if (connection.handshaking) connection.wire.accept_tls(tls_);
             watch(fd, EPOLLIN, EPOLL_CTL_ADD);
         }
     }
 
     Connection* find(int fd) const { return connections_[static_cast<std::size_t>(fd)].get(); }
 
-    void drop(int fd) {
-        connections_[static_cast<std::size_t>(fd)].reset();
-        close(fd);
+    void drop(int fd) { connections_[static_cast<std::size_t>(fd)].reset(); }  // which closes it
+
+    void greet(int fd) {
+        Connection& connection = *find(fd);
+        switch (connection.wire.handshake()) {
+            case Wire::Handshake::wants_read: return watch(fd, EPOLLIN, EPOLL_CTL_MOD);
+            case Wire::Handshake::wants_write: return watch(fd, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+            case Wire::Handshake::failed: ++counts_.broken; return drop(fd);
+            case Wire::Handshake::done: break;
+        }
+        connection.handshaking = false;
+        ++counts_.handshakes;
+        if (connection.wire.more()) read_some(fd);
     }
 
     void read_some(int fd) {
+        while (find(fd) != nullptr && read_once(fd)) {}
+    }
+
+    // True when more waits in memory. May drop the connection.
+    bool read_once(int fd) {
         Connection* connection = find(fd);
-        if (connection == nullptr) return;
-        const auto got = recv(fd, scratch_.data(), scratch_.size(), 0);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        if (got <= 0) {
+        const auto got = connection->wire.read(scratch_.data(), scratch_.size());
+        if (got == Wire::nothing) return false;
+        if (got < 0) {
             if (connection->in_body || !connection->pending.empty()) ++counts_.broken;
-            return drop(fd);
+            drop(fd);
+            return false;
         }
-        const std::string_view fresh(scratch_.data(), static_cast<std::size_t>(got));
+        take(fd, std::string_view(scratch_.data(), static_cast<std::size_t>(got)));
+        connection = find(fd);
+        return connection != nullptr && connection->wire.more();
+    }
+
+    void take(int fd, std::string_view fresh) {
+        Connection* connection = find(fd);
         if (connection->pending.empty() && !connection->waiting) return consume(fd, fresh);
         connection->pending.append(fresh);
         if (connection->pending.size() > pending_bytes_max) return drop(fd);
@@ -259,13 +285,13 @@ private:
     bool write_out(int fd, std::string_view bytes) {
         Connection& connection = *find(fd);
         if (connection.unsent.empty()) {
-            const auto sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent == static_cast<ssize_t>(bytes.size())) return true;
-            if (sent < 0 && errno != EAGAIN) {
+            const auto sent = connection.wire.write(bytes);
+            if (sent == static_cast<std::ptrdiff_t>(bytes.size())) return true;
+            if (sent < 0) {
                 drop(fd);
                 return false;
             }
-            if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
         }
         connection.unsent.append(bytes);
         watch(fd, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
@@ -289,6 +315,8 @@ private:
     Options options_;
     int epoll_;
     int listener_ = -1;
+    int tls_listener_ = -1;
+    SSL_CTX* tls_ = nullptr;
     int signals_ = -1;
     bool stopping_ = false;
     std::uint64_t serial_ = 0;
@@ -300,6 +328,11 @@ private:
     std::unordered_set<std::string> keys_;
 };
 
+int complain(const std::string& what) {
+    fmt::print(stderr, "{}\n", what);
+    return 1;
+}
+
 int serve(int count, char** words) {
     Options options;
     Flags flags(usage);
@@ -308,16 +341,38 @@ int serve(int count, char** words) {
     flags.number("--size", options.size);
     flags.number("--delay-ms", options.delay_ms);
     flags.number("--track-keys", options.track_keys);
+    flags.text("--tls-chain", options.tls_chain);
+    flags.text("--tls-key", options.tls_key);
+    flags.number("--bulk", options.bulk);
     flags.parse(count, words);
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without a flag against it
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, number);
+    sigprocmask(SIG_BLOCK, &signals, nullptr);  // before the other thread, so that it blocks them as well
+
+    const auto plain = listen_on(options.port);
+    if (plain.port == 0) return complain(fmt::format("can't listen on port {}", options.port));
     Upstream upstream(options);
-    const auto port = upstream.listen_on(options.port);
-    if (port == 0) {
-        fmt::print(stderr, "can't listen on port {}\n", options.port);
-        return 1;
+    upstream.serve_on(plain, nullptr);
+    std::string told = fmt::format("listening 127.0.0.1:{}", plain.port);
+    TlsContext tls;
+    if (!options.tls_chain.empty()) {
+        tls = server_context(options.tls_chain, options.tls_key);
+        if (!tls) return complain(fmt::format("can't use {}: {}", options.tls_chain, tls_error()));
+        const auto secure = listen_on(0);
+        upstream.serve_on(secure, tls.get());
+        told += fmt::format(" tls 127.0.0.1:{}", secure.port);
     }
-    fmt::print("listening 127.0.0.1:{}\n", port);
+    std::optional<BulkServer> bulk;
+    if (options.bulk != 0) {
+        const auto raw = listen_on(0);
+        bulk.emplace(raw.fd);
+        told += fmt::format(" bulk 127.0.0.1:{}", raw.port);
+    }
+    fmt::print("{}\n", told);
     std::fflush(stdout);
-    upstream.run();
+    upstream.run(signals);
     return 0;
 }
 

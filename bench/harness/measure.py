@@ -13,7 +13,8 @@ from . import procs
 
 @dataclasses.dataclass
 class Arm:
-    """One thing to measure in a scenario: who answers, and with what load."""
+    """One thing to measure in a scenario: who answers, and with what load. An option `target` names another of its
+    addresses; an option that can be called is asked anew for each run."""
     name: str
     process: procs.Process
     mode: str
@@ -77,7 +78,8 @@ def run_once(stage, arm, seconds, warmup):
     options = {key: value() if callable(value) else value for key, value in arm.options.items()}
     counted = counters(arm.process)
     proxy_cpu, own_cpu, machine, begun = arm.process.cpu(), stage.own_cpu(), machine_cpu(), time.monotonic()
-    result = procs.load(stage.tools, arm.process.address, arm.mode, stage.load_cores, connections=arm.connections,
+    target = options.pop("target", arm.process.address)
+    result = procs.load(stage.tools, target, arm.mode, stage.load_cores, connections=arm.connections,
                         duration=seconds, warmup=warmup, **options)
     wall = time.monotonic() - begun
     proxy_cpu = arm.process.cpu() - proxy_cpu

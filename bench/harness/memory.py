@@ -1,5 +1,6 @@
 """Memory of idle connections and tunnels: what a process grows by with 2,000 of them, in KiB each."""
 import socket
+import ssl
 import time
 
 from . import procs
@@ -63,7 +64,7 @@ def idle_connections(process, upstream, count, settle=SETTLE):
 
 
 def idle_tunnels(process, upstream, count, settle=SETTLE):
-    """KiB per idle CONNECT tunnel, before any byte in it and after one exchange each. opid only: nginx has none."""
+    """KiB per idle CONNECT tunnel, before any byte in it and after one exchange each."""
     connect = f"CONNECT {upstream} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
     request = f"GET /idle HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
     for _ in range(20):
@@ -84,3 +85,32 @@ def idle_tunnels(process, upstream, count, settle=SETTLE):
     for tunnel in tunnels:
         tunnel.close()
     return {"before_any_byte": fresh, "after_one_exchange": used, "count": count}
+
+
+def idle_intercepted(process, proxy, authority, ca, count, settle=SETTLE):
+    """KiB per idle connection that `proxy`, an address of the process, intercepts under the CA: after its handshake,
+    and after one GET each."""
+    host = authority.rsplit(":", 1)[0]
+    connect = f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode()
+    request = f"GET /idle HTTP/1.1\r\nHost: {authority.removesuffix(':443')}\r\n\r\n".encode()
+    context = ssl.create_default_context(cafile=ca)
+
+    def enter():
+        plain = dial(proxy)
+        ask(plain, connect)
+        return context.wrap_socket(plain, server_hostname=host)
+
+    for _ in range(20):
+        with enter() as first:
+            ask(first, request)
+    before = process.memory()
+    connections = [enter() for _ in range(count)]
+    time.sleep(settle)
+    fresh = grown(process, before, count)
+    for connection in connections:
+        ask(connection, request)
+    time.sleep(settle)
+    used = grown(process, before, count)
+    for connection in connections:
+        connection.close()
+    return {"after_handshake": fresh, "after_one_get": used, "count": count}

@@ -1,4 +1,5 @@
 """The processes of a benchmark: start each on a port of the system's choice, pin, read CPU and memory, stop."""
+import dataclasses
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TICK = os.sysconf("SC_CLK_TCK")
 CORES = sorted(os.sched_getaffinity(0))
+SECURE_HOST, BLIND_HOST = "bench.test", "blind.test"  # the provider's names: of an intercepted host, of another one
 
 
 class BenchError(Exception):
@@ -35,6 +37,21 @@ def opid_binary():
     return pathlib.Path(os.environ.get("OPID_BIN", ROOT / "build/release/proxy/opid")).resolve()
 
 
+def cpu_of(pid):
+    """CPU seconds so far, all threads, those that ended included."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def pin_tasks(pid, cores):
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setaffinity(int(task), cores)
+    except (ProcessLookupError, FileNotFoundError):
+        pass  # it ended meanwhile
+
+
 class Process:
     """A child, its output in a log, its address once it listens."""
 
@@ -49,10 +66,7 @@ class Process:
         return self.child.pid
 
     def cpu(self):
-        """CPU seconds so far, all threads, those that ended included."""
-        with open(f"/proc/{self.pid}/stat") as stat:
-            fields = stat.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
+        return cpu_of(self.pid)
 
     def memory(self):
         """KiB: (resident, resident and anonymous)."""
@@ -61,11 +75,7 @@ class Process:
         return int(found["VmRSS"]), int(found["RssAnon"])
 
     def pin(self, cores):
-        for task in os.listdir(f"/proc/{self.pid}/task"):
-            try:
-                os.sched_setaffinity(int(task), cores)
-            except ProcessLookupError:
-                pass
+        pin_tasks(self.pid, cores)
 
     def alive(self):
         return self.child.poll() is None
@@ -115,8 +125,17 @@ def start_upstream(tools, folder, *flags):
     line = process.child.stdout.readline().decode()
     if not line.startswith("listening "):
         raise BenchError(f"opid_upstream did not start:\n{process.log_tail()}")
-    process.address = line.split()[1]
+    words = line.split()
+    told = dict(zip(words[::2], words[1::2]))
+    process.address, process.tls, process.bulk = told["listening"], told.get("tls"), told.get("bulk")
     return process
+
+
+@dataclasses.dataclass
+class Secure:
+    """The provider's port that speaks TLS, and the certificates of the run (certificates.Certificates)."""
+    address: str
+    made: object
 
 
 def start_nginx(folder, upstream):
@@ -183,27 +202,46 @@ rules:
   - {{name: effect, match: {{method: POST, path: /effects}}}}
 """
 
+# The hosts that are intercepted. /relay is passed through like a read, /effects is guarded.
+SECURE_PROFILE = """
+provider: secure
+hosts: [{host}, "*.{host}"]
+upstream: https://{host}
+upstream_address: {address}
+tls: {{ca: "file:{ca}"}}
+identity: {{from: [Operation-Id], missing: reject}}
+key: {{carrier: "header:Idempotency-Key", window: {{for: 24h}}}}
+rules:
+  - {{name: relay, match: {{method: POST, path: /relay}}, class: read}}
+  - {{name: effect, match: {{method: POST, path: /effects}}}}
+"""
+
 CONFIG = """
 listen: {{proxy: "127.0.0.1:0", admin: "127.0.0.1:0"}}
 data: {data}
 policies: [{policies}]
-egress: {{allow: ["127.0.0.1/32"]}}
+egress: {{allow: ["127.0.0.1/32"], resolve: {{{resolve}}}}}
 """
 
 
-def write_opid_config(folder, data, upstream, extra):
+def write_opid_config(folder, data, upstream, extra, secure):
     policies = folder / "policies"
     policies.mkdir(exist_ok=True)
     (policies / "bench.yaml").write_text(PROFILE.format(upstream=upstream))
+    resolve = ""
+    if secure:
+        (policies / "secure.yaml").write_text(SECURE_PROFILE.format(
+            host=SECURE_HOST, address=secure.address, ca=secure.made.ca))
+        resolve = f'"{BLIND_HOST}:443": "{secure.address}"'
     config = folder / "opid.yaml"
     own = os.environ.get("OPID_BENCH_CONFIG")
     more = pathlib.Path(own).read_text() if own else ""
-    config.write_text(CONFIG.format(data=data, policies=policies) + extra + more)
+    config.write_text(CONFIG.format(data=data, policies=policies, resolve=resolve) + extra + more)
     return config
 
 
-def launch_opid(folder, data, upstream, extra, seconds):
-    config = write_opid_config(folder, data, upstream, extra)
+def launch_opid(folder, data, upstream, extra, seconds, secure):
+    config = write_opid_config(folder, data, upstream, extra, secure)
     begun = time.monotonic()
     process = Process("opid", [opid_binary(), "serve", "--config", config], folder / "opid.log", stdout=subprocess.PIPE)
     stream, text = process.child.stdout, b""
@@ -227,20 +265,21 @@ def launch_opid(folder, data, upstream, extra, seconds):
 THREADS = "threads: 1\n"
 
 
-def start_opid(folder, upstream, data=None, seconds=120):
-    """None when there is no binary. One I/O thread, like nginx, if the configuration has such an option."""
+def start_opid(folder, upstream, data=None, seconds=120, secure=None):
+    """None when there is no binary. With `secure` it intercepts TLS for SECURE_HOST. One I/O thread, like nginx, if the
+    configuration has such an option."""
     global THREADS
     if not opid_binary().exists():
         return None
     data = data or folder / "data"
     if THREADS:
         try:
-            return launch_opid(folder, data, upstream, THREADS, seconds)
+            return launch_opid(folder, data, upstream, THREADS, seconds, secure)
         except BenchError as error:
             if "threads" not in str(error):
                 raise
             THREADS = ""
-    return launch_opid(folder, data, upstream, "", seconds)
+    return launch_opid(folder, data, upstream, "", seconds, secure)
 
 
 def versions():
@@ -254,6 +293,8 @@ def versions():
     return {"opid": first_line(str(opid_binary()), "version"),
             "nginx": first_line(shutil.which("nginx", path=path) or "nginx", "-v"),
             "haproxy": first_line(shutil.which("haproxy", path=path) or "haproxy", "-v"),
+            "squid": first_line(shutil.which("squid", path=path) or "squid", "-v"),
+            "mitmproxy": first_line(shutil.which("mitmdump", path=path) or "mitmdump", "--version"),
             "kernel": os.uname().release, "cores": len(CORES),
             "commit": first_line("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")}
 

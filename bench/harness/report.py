@@ -1,4 +1,5 @@
 """From runs to figures: a table of all arms, the goals with pass or miss, JSON lines for machines."""
+import dataclasses
 import json
 import pathlib
 
@@ -7,6 +8,21 @@ from .measure import median, ratio
 SHOWN = (("requests_per_s", "req/s", 0), ("p50_us", "p50 us", 0), ("p99_us", "p99 us", 0), ("p999_us", "p99.9 us", 0),
          ("cpu_us", "CPU us/req", 1), ("syncs_per_answer", "syncs/req", 3), ("errors", "errors", 0),
          ("foreign_cores", "foreign cores", 2))
+HANDSHAKE_SHOWN = (*SHOWN[:5], ("tls_p50_us", "TLS p50 us", 0), ("tls_p99_us", "TLS p99 us", 0),
+                   ("handshakes", "handshakes", 0), ("resumed", "resumed", 0), *SHOWN[6:])
+BULK_SHOWN = (("mib_per_s", "MiB/s", 0), ("cpu_us", "CPU us/MiB", 0), *SHOWN[6:])
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """How a scenario's table looks: the arm that the others are measured against, and the columns; the first is the
+    figure of the ratios."""
+    base: str = "nginx"
+    shown: tuple = SHOWN
+
+
+PLAIN, TLS = View(), View("squid bump")
+HANDSHAKES, BULK = View("squid bump", HANDSHAKE_SHOWN), View("squid", BULK_SHOWN)
 
 
 class Report:
@@ -18,16 +34,16 @@ class Report:
         path = self.out / f"{name}.json"
         path.write_text("".join(json.dumps({"scenario": name, **record, **self.meta}) + "\n" for record in records))
 
-    def scenario(self, name, title, runs, probes):
+    def scenario(self, name, title, runs, probes, view=PLAIN):
         """Notes the runs of a scenario, prints its table and writes its JSON lines: one a run."""
         self.results[name] = runs
         self.lines(name, [run for arm in runs.values() for run in arm] + [{"arm": "disk", **probe} for probe in probes])
-        base = "nginx" if runs.get("nginx") else None
-        rows = [["", "of nginx", *(label for _, label, _ in SHOWN)]]
+        base = view.base if runs.get(view.base) else None
+        rows = [["", f"of {view.base}", *(label for _, label, _ in view.shown)]]
         for arm, samples in runs.items():
-            against = ratio(runs, arm, base) if base else None
+            against = ratio(runs, arm, base, view.shown[0][0]) if base else None
             row = [arm, f"{against:.2f}" if against else "-"]
-            for field, _, digits in SHOWN:
+            for field, _, digits in view.shown:
                 value = median(samples, field)
                 row.append("-" if value is None else f"{value:.{digits}f}")
             rows.append(row)
@@ -35,6 +51,14 @@ class Report:
         if probes:
             text += f"\nDisk: fdatasync {probes[0]['rate']} /s, p50 {probes[0]['p50_us']} us at the start.\n"
         self.note(text)
+
+    def memory(self, name, title, found):
+        """Notes what an idle connection takes in two states, anonymous memory first, and writes the JSON lines."""
+        self.lines(name, [{"arm": arm, **figures} for arm, figures in found.items()])
+        rows = [["KiB each", "idle: fresh", "idle: used once"]]
+        for arm, figures in found.items():
+            rows.append([arm, *(f"{part['anon_kib']} (rss {part['rss_kib']})" for part in list(figures.values())[:2])])
+        self.note(f"### {title}\n\n" + table(rows))
 
     def note(self, text):
         print(text, flush=True)
@@ -109,9 +133,36 @@ def known_goals(report):
 
 def memory_goals(report, found):
     idle = found.get("opid", {}).get("after_one_get", {}).get("anon_kib")
-    tunnel = found.get("opid tunnel", {}).get("after_one_exchange", {}).get("anon_kib")
     report.goal("KiB per idle connection", "<= 4", idle, lambda value: value <= 4)
+
+
+def tunnel_memory_goals(report, found):
+    tunnel = found.get("opid tunnel", {}).get("after_one_exchange", {}).get("anon_kib")
     report.goal("KiB per idle tunnel", "<= 8", tunnel, lambda value: value <= 8)
+
+
+def tls_goals(report):
+    """Handshakes are compared by CPU: a client's half of one costs as much as the proxy's, so load on one core can't
+    ask for more than a fast proxy gives."""
+    for mode, word in (("get", "GET"), ("post", "POST")):
+        runs = report.results.get(f"tls-{mode}-64", {})
+        rivals_goal(report, f"intercepted {word}, 64 connections",
+                    {rival: ratio(runs, "opid", rival) for rival in ("mitmproxy", "squid bump")})
+    runs = report.results.get("tls-handshakes", {})
+    rivals_goal(report, "CONNECT, handshake and GET: requests for one second of CPU",
+                {rival: ratio(runs, rival, "opid", "cpu_us") for rival in ("mitmproxy", "squid bump")})
+
+
+def rivals_goal(report, figure, found):
+    report.goal(f"{figure}, of mitmproxy", ">= 10", found["mitmproxy"], lambda value: value >= 10)
+    report.goal(f"{figure}, of squid's ssl_bump", ">= 1.00", found["squid bump"], lambda value: value >= 1)
+
+
+def bulk_goals(report):
+    for direction, word in (("down", "one way"), ("both", "both ways")):
+        runs = report.results.get(f"tunnel-bulk-{direction}", {})
+        report.goal(f"blind tunnels, bytes {word}, of squid", ">= 0.90", ratio(runs, "opid", "squid", "mib_per_s"),
+                    lambda value: value >= 0.9)
 
 
 def flat_goals(report, sizes):

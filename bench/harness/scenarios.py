@@ -4,7 +4,7 @@ import threading
 import time
 import urllib.request
 
-from . import measure, memory, procs
+from . import certificates, measure, memory, procs
 from .measure import Arm
 
 REPLAY_IDS = 10000
@@ -17,20 +17,23 @@ class Bench:
 
     def __init__(self, tools, folder, settings):
         self.tools, self.folder, self.settings = tools, folder, settings
-        self.seeded = False
-        self.upstream = procs.start_upstream(tools, folder, "--track-keys", int(settings.tiny))
-        self.nginx = self.haproxy = self.opid = None
+        self.seeded, self.rival_problems = False, None  # None: squid and mitmproxy were not asked for yet
+        made = certificates.make(folder)
+        self.upstream = procs.start_upstream(tools, folder, "--track-keys", int(settings.tiny), "--bulk", 1,
+                                             "--tls-chain", made.chain, "--tls-key", made.key)
+        self.secure = procs.Secure(self.upstream.tls, made)
+        self.nginx = self.haproxy = self.opid = self.squid = self.mitmproxy = None
         self.stage = measure.Stage(tools, self.upstream, [])
         try:
             self.nginx = self.enter(procs.start_nginx)
             self.haproxy = self.enter(procs.start_haproxy)
-            self.opid = self.enter(procs.start_opid)
+            self.opid = self.enter(procs.start_opid, secure=self.secure)
         except BaseException:
             self.stop()
             raise
 
-    def enter(self, start):
-        process = start(self.folder, self.upstream.address)
+    def enter(self, start, **options):
+        process = start(self.folder, self.upstream.address, **options)
         if process:
             self.stage.proxies.append(process)
         return process
@@ -59,7 +62,7 @@ class Bench:
 def pass_through(bench, mode, connections):
     """nginx, haproxy, opid (forward proxy, a host without a profile), and no proxy at all for scale."""
     bench.stage.pin(bench.settings.pin != "never")
-    arms = [bench.plain(process, mode, connections) for process in bench.stage.proxies]
+    arms = [bench.plain(process, mode, connections) for process in (bench.nginx, bench.haproxy, bench.opid) if process]
     direct = Arm("direct", bench.upstream, mode, connections)
     return measure.rounds(bench.stage, [*arms, direct], bench.settings)
 
@@ -146,14 +149,6 @@ def memory_per_connection(bench, count, settle=memory.SETTLE):
             continue
         try:
             results[name] = memory.idle_connections(process, bench.upstream.address, count, settle)
-        finally:
-            process.stop()
-    if bench.opid:
-        folder = bench.folder / "memory-tunnel"
-        folder.mkdir()
-        process = procs.start_opid(folder, bench.upstream.address)
-        try:
-            results["opid tunnel"] = memory.idle_tunnels(process, bench.upstream.address, count, settle)
         finally:
             process.stop()
     return results

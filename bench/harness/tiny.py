@@ -1,35 +1,9 @@
 """The tiny run of the test suite: every tool and every kind of request once, results checked, times only printed."""
-from . import measure, memory, procs, scenarios
+from . import measure, memory, procs, scenarios, tiny_tls
+from .checks import Checks, counts, effects_of
 from .scenarios import FIRST, STORED
 
 ROUNDS = 20
-
-
-class Checks:
-    def __init__(self):
-        self.failed = []
-
-    def equal(self, what, got, wanted):
-        good = got == wanted
-        print(f"{'ok  ' if good else 'FAIL'} {what}: {got}" + ("" if good else f", expected {wanted}"))
-        if not good:
-            self.failed.append(what)
-
-
-def counts(upstream):
-    import json
-    import urllib.request
-    with urllib.request.urlopen(f"http://{upstream.address}/__count", timeout=5) as answer:
-        return json.load(answer)
-
-
-def effects_of(bench, checks, what, wanted, **load):
-    """Runs a load to its end and checks that no answer was wrong and how many effects the provider saw."""
-    before = counts(bench.upstream)["effects"]
-    result = procs.load(bench.tools, **load)
-    checks.equal(f"{what}: wrong answers", (result["errors"], result["samples"]), (0, []))
-    checks.equal(f"{what}: effects", counts(bench.upstream)["effects"] - before, wanted)
-    return result
 
 
 def tools_alone(bench, checks):
@@ -75,7 +49,7 @@ def after_restart(bench, checks):
     """A kill loses nothing that was answered."""
     bench.stage.proxies.remove(bench.opid)
     bench.opid.kill()
-    bench.opid = procs.start_opid(bench.folder, bench.upstream.address, bench.opid.data)
+    bench.opid = procs.start_opid(bench.folder, bench.upstream.address, bench.opid.data, secure=bench.secure)
     bench.stage.proxies.append(bench.opid)
     effects_of(bench, checks, "replay after a kill", 0, mode="replay", count=200, ids=200, prefix="t-",
                target=bench.opid.address, path="/bench/effects", connections=16, **STORED)
@@ -102,6 +76,7 @@ def run(bench):
         guarded(bench, checks)
         after_restart(bench, checks)
         print("idle tunnels:", memory.idle_tunnels(bench.opid, bench.upstream.address, 50, 0.2))
+    tiny_tls.run(bench, checks)
     for process in bench.stage.proxies:
         print(f"idle connections, {process.name}:",
               memory.idle_connections(process, bench.upstream.address, 100, 0.2)["after_one_get"])
