@@ -24,7 +24,7 @@
 namespace opid {
 namespace {
 
-constexpr std::size_t pem_bytes_max = 64 * 1024;
+constexpr std::size_t pem_bytes_max = std::size_t{64} * 1024;
 constexpr unsigned for_owner = 0600;
 constexpr unsigned for_everybody = 0644;
 constexpr unsigned others_bits = 077;
@@ -192,7 +192,7 @@ Status keep_old(const std::string& folder) {
         tag = tag.substr(0, 8);
     }
     const std::string name = folder + "/ca-" + tag;
-    const Status kept = keep(certificate_path(folder), name + ".pem", for_everybody);
+    Status kept = keep(certificate_path(folder), name + ".pem", for_everybody);
     if (!kept) return kept;
     return keep(key_path(folder), name + ".key", for_owner);
 }
@@ -203,9 +203,9 @@ Status put_in_place(const std::string& folder, const FolderLock& lock, std::stri
     if (::unlink(certificate_path(folder).c_str()) != 0 && errno != ENOENT) {
         return Error(ErrorKind::unavailable, fmt::format("{}: {}", certificate_path(folder), std::strerror(errno)));
     }
-    const Status synced = lock.sync();
+    Status synced = lock.sync();
     if (!synced) return synced;
-    const Status written = write_durably(key_path(folder), key, for_owner);
+    Status written = write_durably(key_path(folder), key, for_owner);
     if (!written) return written;
     return write_durably(certificate_path(folder), certificate, for_everybody);
 }

@@ -6,7 +6,7 @@
 
 namespace opid {
 
-// Self-signed: CA, critical, none below it; may sign certificates and CRLs, critical; subject key identifier. Ten years.
+// Self-signed CA: critical, none below it; may sign certificates and CRLs, critical; subject key identifier; ten years.
 Result<CertificatePtr> make_root_certificate(const PrivateKeyPtr& key, Instant now);
 
 // For TLS servers under the one name `host`, with the issuer's stored subject key identifier as authority's. Never

@@ -14,6 +14,8 @@ public:
     static Result<FolderLock> take(const std::string& folder, Kind kind);
     Status sync() const;  // what was created, renamed and removed so far lasts
     ~FolderLock();
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
     FolderLock(FolderLock&& other) noexcept;
     FolderLock& operator=(FolderLock&& other) = delete;
 

@@ -103,7 +103,7 @@ Status write_trust_files(const std::string& folder, const CertificateAuthority& 
     const bool same_bundle = there && *there + "\n" == bundle;
     if (same_bundle && is_there(files.truststore)) return ok();
     // The trust store first: it can't be compared (salt), so an old one beside a new bundle would stay.
-    const Status written = write_truststore(files.truststore, *roots, ours);
+    Status written = write_truststore(files.truststore, *roots, ours);
     if (!written || same_bundle) return written;
     return write_durably(files.bundle, bundle, for_everybody);
 }

@@ -33,7 +33,7 @@ struct HelloParse {
 };
 
 // Of the handshake message, all records together (RFC 8446 allows 2^24 bytes; real ones stay below 16 KiB).
-inline constexpr std::size_t client_hello_max = 16 * 1024;
+inline constexpr std::size_t client_hello_max = std::size_t{16} * 1024;
 // What may have to be buffered for it: every record may carry as little as one byte of the message.
 inline constexpr std::size_t client_hello_wire_max = 2 * client_hello_max;
 
