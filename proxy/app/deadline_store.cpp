@@ -1,37 +1,61 @@
 #include "app/deadline_store.hpp"
 
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <exception>
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include "core/operation/step.hpp"
+#include "engine/ledger.hpp"
+#include "engine/timed_wait.hpp"
 
 namespace opid {
 namespace {
 
 constexpr Millis look_again{10};
 
+Error too_late() { return {ErrorKind::timeout, "the store did not answer in time"}; }
+
+void rethrow(std::exception_ptr error) {
+    if (error) std::rethrow_exception(error);
+}
+
 }  // namespace
 
-// Who comes first, the store or the clock. Lives on one thread.
-template <class T>
-struct DeadlineStore::Race {
-    std::function<void(Result<T>)> complete;  // empty: the caller was answered
-    std::shared_ptr<void> timer;
+// Who comes first, the store or the clock. Lives on one thread, and with the store as long as that works on the commit.
+class DeadlineStore::Race final : public CommitListener {
+public:
+    Race(DeadlineStore& store, Executor executor, Subject subject, std::shared_ptr<CommitListener> caller)
+        : store_(store),
+          executor_(std::move(executor)),
+          subject_(subject),
+          caller_(std::move(caller)) {}
 
-    bool finish(Result<T> result) {
-        if (!complete) return false;
-        const auto answer = std::exchange(complete, nullptr);
-        timer.reset();
-        answer(std::move(result));
-        return true;
+    void arm() {
+        if (caller_) alarm_ = store_.timers_.after(executor_, store_.limit_, [this] { time_is_up(); });
     }
+
+    void committed(Status status) override {
+        alarm_.reset();
+        const auto caller = std::exchange(caller_, nullptr);
+        if (caller) return caller->committed(std::move(status));
+        store_.ended_late(executor_, subject_, status.has_value());
+    }
+
+private:
+    void time_is_up() {
+        const auto caller = std::exchange(caller_, nullptr);
+        if (!caller) return;
+        store_.mark_late(subject_.key);
+        caller->committed(too_late());
+    }
+
+    DeadlineStore& store_;
+    Executor executor_;
+    Subject subject_;
+    std::shared_ptr<CommitListener> caller_;  // null: was answered
+    std::shared_ptr<void> alarm_;
 };
 
 void DeadlineStore::mark_late(const OperationKey& key) {
@@ -53,79 +77,69 @@ bool DeadlineStore::is_late(const OperationKey& key) const {
 
 Task<Result<Loaded>> DeadlineStore::load_when_settled(OperationKey key) {
     for (Millis waited{0}; is_late(key); waited += look_again) {
-        if (waited >= limit_) co_return Error(ErrorKind::timeout, "the store did not answer in time");
+        if (waited >= limit_) co_return too_late();
         co_await timers_.sleep_for(look_again);
     }
     Result<Loaded> loaded = co_await inner_.load(key);
     co_return loaded;
 }
 
-template <class T>
-Task<> DeadlineStore::run(std::shared_ptr<Race<T>> race, Task<Result<T>> work, Subject subject) {
-    Result<T> result = co_await std::move(work);
-    const bool succeeded = result.has_value();
-    if (race->finish(std::move(result))) co_return;
+void DeadlineStore::ended_late(Executor executor, const Subject& subject, bool succeeded) {
     observer_.trouble("store", succeeded ? "a commit ended after its deadline" : "a commit failed after its deadline");
-    if (succeeded && subject.claim_version != 0) co_await take_back(subject);
-    if (subject.key) settled(*subject.key);
+    if (!succeeded || subject.claim_version == 0) return settled(subject.key);
+    boost::asio::co_spawn(executor, take_back(subject), rethrow);
 }
 
+namespace {
+
 template <class T>
-Task<Result<T>> DeadlineStore::within_limit(Task<Result<T>> work, Subject subject) {
-    const Executor executor = co_await boost::asio::this_coro::executor;
-    auto race = std::make_shared<Race<T>>();
-    auto started = std::make_shared<Task<>>(run<T>(race, std::move(work), subject));
-    auto initiation = [this, race, executor, started, subject](auto handler) {
-        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-        race->complete = [kept, executor](Result<T> result) {
-            boost::asio::post(executor,
-                              [kept, result = std::move(result)]() mutable { std::move (*kept)(std::move(result)); });
-        };
-        const std::weak_ptr<Race<T>> weak = race;
-        race->timer = timers_.after(executor, limit_, [this, weak, subject] {
-            const auto late = weak.lock();
-            if (!late || !late->complete) return;
-            if (subject.key) mark_late(*subject.key);
-            late->finish(Error(ErrorKind::timeout, "the store did not answer in time"));
-        });
-        boost::asio::co_spawn(executor, std::move(*started), [](std::exception_ptr error) {
-            if (error) std::rethrow_exception(error);
-        });
+Task<> end_with(std::shared_ptr<TimedWait<T>> wait, Task<T> work) {
+    T result = co_await std::move(work);
+    TimedWait<T>::end(wait, std::move(result));
+}
+
+}  // namespace
+
+template <class T>
+Task<T> DeadlineStore::within_limit(Task<T> work) {
+    auto started = std::make_shared<Task<T>>(std::move(work));
+    auto enlist = [started](const typename TimedWait<T>::Ptr& wait) {
+        boost::asio::co_spawn(wait->executor(), end_with<T>(wait, std::move(*started)), rethrow);
     };
-    Result<T> result = co_await boost::asio::async_initiate<decltype(use_task), void(Result<T>)>(initiation, use_task);
-    co_return result;
+    auto late = [](const typename TimedWait<T>::Ptr& wait) { TimedWait<T>::end(wait, too_late()); };
+    return timed_wait<T>(timers_, limit_, std::move(enlist), std::move(late));
 }
 
 // The caller was told that nothing is recorded and sends nothing: that is proof for "not sent".
 Task<> DeadlineStore::take_back(Subject subject) {
-    Result<Loaded> loaded = co_await inner_.load(*subject.key);
+    auto loading = inner_.load(subject.key);
+    Result<Loaded> loaded = co_await std::move(loading);
     auto* operation = loaded ? std::get_if<Operation>(&*loaded) : nullptr;
-    if (operation == nullptr || operation->version != subject.claim_version) co_return;
-    NotSent event;
-    event.evidence.failure = "the claim was recorded too late";
-    Transition transition = step(std::move(*operation), event, timers_.now(), "opid");
-    if (!transition.allowed) co_return;
-    Commit commit;
-    commit.expected_version = subject.claim_version;
-    commit.spilled = spill_history(transition.next);
-    commit.operation = std::move(transition.next);
-    ++commit.operation.version;
-    const Operation moved = commit.operation;
-    const Status written = co_await inner_.commit(std::move(commit));
-    if (written && !moved.history.empty()) observer_.moved(moved, moved.history.back());
+    Event event = NotSent{};
+    std::get<NotSent>(event).evidence.failure = "the claim was recorded too late";
+    if (operation != nullptr && operation->version == subject.claim_version &&
+        advance(*operation, event, timers_.now(), "opid")) {
+        Ledger ledger(inner_, observer_);
+        const Status written = co_await ledger.write(*operation);
+        static_cast<void>(written);
+    }
+    settled(subject.key);
 }
 
-Task<Status> DeadlineStore::commit(Commit commit) {
+void DeadlineStore::begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) {
     Subject subject;
     subject.key = commit.operation.key;
     if (commit.operation.status == OperationStatus::in_progress) subject.claim_version = commit.operation.version;
-    return within_limit<Unit>(inner_.commit(std::move(commit)), subject);
+    const auto race = std::make_shared<Race>(*this, executor, subject, std::move(listener));
+    inner_.begin_commit(commit, executor, race);
+    race->arm();
 }
 
 Task<Result<std::string>> DeadlineStore::allocate_step(std::string tenant, std::string step_name,
                                                        std::string proposed_id) {
-    return within_limit<std::string>(
-        inner_.allocate_step(std::move(tenant), std::move(step_name), std::move(proposed_id)), Subject{});
+    return within_limit(inner_.allocate_step(std::move(tenant), std::move(step_name), std::move(proposed_id)));
 }
+
+Task<Status> DeadlineStore::remember(std::string fact) { return within_limit(inner_.remember(std::move(fact))); }
 
 }  // namespace opid

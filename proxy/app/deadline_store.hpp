@@ -4,6 +4,7 @@
 // that is recorded late is taken back, since its owner was told that there is none. Until that is settled, readers of
 // this record wait, so that nobody acts on the middle of it.
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -22,7 +23,7 @@ public:
           observer_(observer),
           limit_(limit) {}
 
-    Task<Status> commit(Commit commit) override;
+    void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override;
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
 
     Task<Result<Loaded>> load(OperationKey key) override {
@@ -40,19 +41,19 @@ public:
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override {
         return inner_.sweep(records_kept_until, tombstones_kept_until, now);
     }
+    Task<Status> remember(std::string fact) override;
+    Task<Result<std::vector<std::string>>> remembered() override { return inner_.remembered(); }
     StoreHealth health() const override { return inner_.health(); }
 
 private:
-    template <class T>
-    struct Race;
+    class Race;
     struct Subject {
-        std::optional<OperationKey> key;  // none: no record
+        OperationKey key;
         std::uint64_t claim_version = 0;  // 0: no claim
     };
     template <class T>
-    Task<Result<T>> within_limit(Task<Result<T>> work, Subject subject);
-    template <class T>
-    Task<> run(std::shared_ptr<Race<T>> race, Task<Result<T>> work, Subject subject);
+    Task<T> within_limit(Task<T> work);
+    void ended_late(Executor executor, const Subject& subject, bool succeeded);
     Task<> take_back(Subject subject);
     Task<Result<Loaded>> load_when_settled(OperationKey key);
     void mark_late(const OperationKey& key);

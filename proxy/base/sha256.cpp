@@ -1,6 +1,8 @@
 #include "base/sha256.hpp"
 
-#include <openssl/evp.h>
+// The digest itself, without the providers, locks and heap of OpenSSL's EVP layer: some eight digests a guarded write.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 #include "base/encoding.hpp"
 #include "base/invariant.hpp"
@@ -8,14 +10,8 @@
 namespace opid {
 
 struct Sha256::State {
-    State() : context(EVP_MD_CTX_new()) {
-        OPID_INVARIANT(context != nullptr);
-        OPID_INVARIANT(EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1);
-    }
-    ~State() { EVP_MD_CTX_free(context); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    EVP_MD_CTX* context;
+    State() { OPID_INVARIANT(SHA256_Init(&context) == 1); }
+    SHA256_CTX context;
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {}
@@ -24,19 +20,21 @@ Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 void Sha256::update(std::string_view bytes) {
-    OPID_INVARIANT(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
+    OPID_INVARIANT(SHA256_Update(&state_->context, bytes.data(), bytes.size()) == 1);
 }
 
 Digest Sha256::finish() {
     Digest digest;
-    OPID_INVARIANT(EVP_DigestFinal_ex(state_->context, digest.data(), nullptr) == 1);
+    OPID_INVARIANT(SHA256_Final(digest.data(), &state_->context) == 1);
     return digest;
 }
 
 Digest sha256(std::string_view bytes) {
+    SHA256_CTX context;
     Digest digest;
-    std::size_t length = digest.size();
-    OPID_INVARIANT(EVP_Q_digest(nullptr, "SHA256", nullptr, bytes.data(), bytes.size(), digest.data(), &length) == 1);
+    OPID_INVARIANT(SHA256_Init(&context) == 1);
+    OPID_INVARIANT(SHA256_Update(&context, bytes.data(), bytes.size()) == 1);
+    OPID_INVARIANT(SHA256_Final(digest.data(), &context) == 1);
     return digest;
 }
 

@@ -17,22 +17,31 @@ OperationKey key_of(const GuardedWrite& write) {
     return operation_key(write.tenant, scope_of(write), write.id.value());
 }
 
-Operation draft_operation(const GuardedWrite& write, IntentLimits limits) {
+Binding binding_of(const GuardedWrite& write, IntentLimits limits) {
+    Binding binding;
+    binding.key = key_of(write);
+    binding.digest = canonical_digest(write.intent, write.rule->intent, limits).value();
+    binding.raw_digest = raw_digest(write.intent).value();
+    return binding;
+}
+
+Operation draft_operation(const GuardedWrite& write, const Binding& binding) {
     Operation operation;
-    operation.key = key_of(write);
+    operation.key = binding.key;
     operation.tenant = write.tenant;
     operation.scope = scope_of(write);
     operation.id = write.id.value();
     operation.provider = write.profile->provider;
     operation.rule = write.rule->name;
     operation.profile_digest = write.profile->digest;
-    operation.digest = canonical_digest(write.intent, write.rule->intent, limits).value();
-    operation.raw_digest = raw_digest(write.intent).value();
+    operation.digest = binding.digest;
+    operation.raw_digest = binding.raw_digest;
     RecordedIntent& intent = operation.intent;
     intent.method = write.intent.method;
     intent.scheme_authority = write.intent.scheme_authority;
     intent.target = write.intent.path + write.intent.query;
-    intent.headers = write.intent.headers;
+    intent.headers.reserve(write.intent.headers.size() + 2);
+    intent.headers.insert(intent.headers.end(), write.intent.headers.begin(), write.intent.headers.end());
     intent.headers.emplace_back(media_type_entry, write.intent.media_type);
     intent.headers.emplace_back(content_coding_entry, write.intent.content_coding);
     intent.body.size = write.intent.body.size();

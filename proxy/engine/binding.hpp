@@ -11,8 +11,19 @@ namespace opid {
 
 OperationKey key_of(const GuardedWrite& write);
 
+// What names a write: where its record lives and what it says.
+struct Binding {
+    OperationKey key;
+    Digest digest{};
+    Digest raw_digest{};
+};
+Binding binding_of(const GuardedWrite& write, IntentLimits limits);
+
 // The record of a write that nobody has recorded yet; not registered, not stored.
-Operation draft_operation(const GuardedWrite& write, IntentLimits limits);
+Operation draft_operation(const GuardedWrite& write, const Binding& binding);
+inline Operation draft_operation(const GuardedWrite& write, IntentLimits limits) {
+    return draft_operation(write, binding_of(write, limits));
+}
 
 // The intent as it was recorded, whole only when the request body is at hand.
 Intent recorded_intent(const Operation& operation, std::string_view request_body);

@@ -6,7 +6,6 @@
 #include "core/answer/replay_fields.hpp"
 #include "core/identity/differences.hpp"
 #include "core/operation/step.hpp"
-#include "engine/binding.hpp"
 #include "engine/outcome.hpp"
 
 namespace opid {
@@ -30,20 +29,23 @@ private:
 
 }  // namespace
 
-CallerPass::CallerPass(EngineParts& parts, InFlightTable& table, GuardedWrite write, ResponseSink* sink)
+CallerPass::CallerPass(EngineParts& parts, InFlightTable& table, KeyProofs& proofs, GuardedWrite write,
+                       ResponseSink* sink)
     : parts_(parts),
       table_(table),
+      proofs_(proofs),
       ledger_(parts.store, parts.observer),
       write_(std::move(write)),
       sink_(sink),
-      draft_(draft_operation(write_, IntentLimits{parts.limits.decoded_body})) {}
+      binding_(binding_of(write_, IntentLimits{parts.limits.decoded_body})),
+      proven_plan_(proofs.proven_plan(*write_.profile, *write_.rule, write_.intent.scheme_authority)) {}
 
 Task<GuardedAnswer> CallerPass::run() {
     const Millis patience = std::min(write_.wait.value_or(parts_.limits.wait), parts_.limits.wait_max);
     const Instant until = now() + patience;
     for (;;) {
         InFlightTable::SlotPtr held;
-        InFlightTable::SlotPtr slot = table_.try_hold(draft_.key, held);
+        InFlightTable::SlotPtr slot = table_.try_hold(binding_.key, held);
         if (slot) {
             GuardedAnswer answer = co_await hold(std::move(slot));
             co_return answer;
@@ -54,13 +56,15 @@ Task<GuardedAnswer> CallerPass::run() {
 }
 
 Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held, Instant until) {
-    std::optional<Operation> other = table_.bound_to_another(held, draft_);
+    std::optional<Operation> other = table_.bound_to_another(held, write_, binding_);
     if (other) {
         const bool same = co_await same_request(*other);
         if (!same) {
             other->status = OperationStatus::in_progress;
-            Told told = co_await mismatch(std::move(*other));
-            co_return std::move(told.mine);
+            other->created = now();
+            Problem problem = co_await mismatch_with(*other);
+            tell_me(std::move(problem));
+            co_return std::move(told_.mine);
         }
     }
     const InFlightTable::Waited waited = co_await table_.wait(held, parts_.timers, until - now(),
@@ -68,186 +72,191 @@ Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held,
     if (!waited.admitted) {
         const Problem problem = simple_problem(
             ProblemKind::overloaded,
-            "Retry later with the SAME operation ID: too many callers wait for this operation.", draft_.id);
+            "Retry later with the SAME operation ID: too many callers wait for this operation.", write_.id.value());
         co_return rendered(problem, nullptr);
     }
-    if (!waited.ended) co_return rendered(in_progress_problem(draft_), nullptr);
+    if (!waited.ended) co_return rendered(in_progress(), nullptr);
     if (!waited.outcome) co_return std::nullopt;
     const bool same = co_await same_request(waited.outcome->operation);
     if (!same) {
-        Told told = co_await mismatch(waited.outcome->operation);
-        co_return std::move(told.mine);
+        Problem problem = co_await mismatch_with(waited.outcome->operation);
+        tell_me(std::move(problem));
+        co_return std::move(told_.mine);
     }
     co_return as_waiter(*waited.outcome);
 }
 
 Task<GuardedAnswer> CallerPass::hold(InFlightTable::SlotPtr slot) {
     Hold hold(table_, slot);
-    table_.bind(slot, &draft_);
-    Told told = co_await look_and_decide();
-    if (!told.look_again && hold.has_waiters()) {
+    table_.bind(slot, &write_, &binding_);
+    co_await look_and_decide();
+    if (told_.shared && hold.has_waiters()) {
         SharedOutcome shared;
-        shared.operation = std::move(told.operation);
-        shared.problem = told.problem;
-        if (!told.problem && !is_final(shared.operation.status)) shared.answer = told.mine.answer;
+        shared.operation = std::move(operation_);
+        shared.body = std::move(told_.body);
+        shared.problem = told_.problem;
+        if (!told_.problem && !is_final(shared.operation.status)) shared.answer = told_.mine.answer;
         hold.leave(std::make_shared<const SharedOutcome>(std::move(shared)));
     }
-    co_return std::move(told.mine);
+    co_return std::move(told_.mine);
 }
 
-Task<CallerPass::Told> CallerPass::look_and_decide() {
-    Result<Loaded> loaded = co_await parts_.store.load(draft_.key);
-    if (!loaded) co_return store_trouble(loaded.error());
+Task<> CallerPass::look_and_decide() {
+    auto loading = parts_.store.load(binding_.key);
+    Result<Loaded> loaded = co_await std::move(loading);
+    if (!loaded) co_return tell_trouble(loaded.error());
     if (std::holds_alternative<Absent>(*loaded)) {
-        Told told = co_await first_time();
-        co_return told;
+        co_await first_time();
+        co_return;
     }
     if (const auto* tombstone = std::get_if<Tombstone>(&*loaded)) {
         Problem problem = simple_problem(ProblemKind::operation_expired,
                                          "Do not retry: this operation ID was used before and its answer is no longer "
                                          "kept. It is never run again; a new action needs a new operation ID.",
-                                         draft_.id);
+                                         write_.id.value());
         problem.operation_status = tombstone->status;
-        co_return tell(std::move(problem), {});
+        co_return tell_me(std::move(problem));
     }
-    Operation operation = std::get<Operation>(std::move(*loaded));
-    const bool same = co_await same_request(operation);
-    if (!same) {
-        Told told = co_await mismatch(std::move(operation));
-        co_return told;
+    operation_ = std::get<Operation>(std::move(*loaded));
+    const bool same = co_await same_request(operation_);
+    if (!same) {  // those who wait have payloads of their own
+        Problem problem = co_await mismatch_with(operation_);
+        co_return tell_me(std::move(problem));
     }
-    Told told = co_await decide(std::move(operation));
-    co_return told;
+    co_await decide();
 }
 
-Task<CallerPass::Told> CallerPass::decide(Operation operation) {
-    switch (operation.status) {
+Task<> CallerPass::decide() {
+    switch (operation_.status) {
         case OperationStatus::succeeded:
-        case OperationStatus::failed: co_return co_await replay(std::move(operation));
-        case OperationStatus::prepared: co_return co_await decide_prepared(std::move(operation));
-        case OperationStatus::in_progress: co_return co_await owner_lost(std::move(operation));
-        case OperationStatus::unknown: co_return co_await recover(std::move(operation));
+        case OperationStatus::failed: return replay();
+        case OperationStatus::prepared: return decide_prepared();
+        case OperationStatus::in_progress: return owner_lost();
+        case OperationStatus::unknown: return recover();
         case OperationStatus::awaiting_approval:
         case OperationStatus::needs_review:
-        case OperationStatus::cancelled: {
-            Problem problem = problem_of(operation, plan(), now());
-            co_return tell(std::move(problem), std::move(operation));
-        }
+        case OperationStatus::cancelled: break;
     }
-    co_return Told{};
+    return explain();
 }
 
-Task<CallerPass::Told> CallerPass::decide_prepared(Operation operation) {
+Task<> CallerPass::explain() {
+    tell_status();
+    co_return;
+}
+
+Task<> CallerPass::decide_prepared() {
     if (write_.rule->approval_required) {
-        const bool holds = operation.approval && operation.approval->expires > now() &&
-                           operation.approval->digest_hex == to_hex(operation.digest);
+        const bool holds = operation_.approval && operation_.approval->expires > now() &&
+                           operation_.approval->digest_hex == to_hex(operation_.digest);
         if (!holds) {
-            if (operation.approval) {
-                Transition expired = step(std::move(operation), ApprovalExpired{}, now(), "opid");
-                operation = std::move(expired.next);
-                const Status written = co_await ledger_.write(operation);
-                if (!written) co_return store_trouble(written.error());
+            if (operation_.approval) {
+                Event expired = ApprovalExpired{};
+                static_cast<void>(advance(operation_, expired, now(), "opid"));
+                const Status written = co_await ledger_.write(operation_);
+                if (!written) co_return tell_trouble(written.error());
             }
-            Problem problem = problem_of(operation, plan(), now());
+            Problem problem = problem_of(operation_, plan(), now());
             problem.kind = ProblemKind::approval_expired;
             problem.detail = "Ask for a new approval: the one for this operation no longer holds. Nothing was sent.";
-            co_return tell(std::move(problem), std::move(operation));
+            co_return tell(std::move(problem));
         }
     }
-    Told told = co_await attempts(std::move(operation));
-    co_return told;
+    co_await attempts();
 }
 
-Task<CallerPass::Told> CallerPass::first_time() {
+Task<> CallerPass::first_time() {
     const bool needs_approval = write_.rule->approval_required;
-    Operation operation = register_operation(draft_, needs_approval, now(), "caller");
+    operation_ = register_operation(draft_operation(write_, binding_), needs_approval, now(), "caller");
     if (needs_approval) {
-        const Status written = co_await ledger_.write(operation);
-        if (!written) co_return store_trouble(written.error());
-        Problem problem = problem_of(operation, plan(), now());
-        co_return tell(std::move(problem), std::move(operation));
+        const Status written = co_await ledger_.write(operation_);
+        if (!written) co_return tell_trouble(written.error());
+        co_return tell_status();
     }
-    Told told = co_await attempts(std::move(operation));
-    co_return told;
+    co_await attempts();
 }
 
-Task<CallerPass::Told> CallerPass::replay(Operation operation) {
-    if (!operation.response) {
-        if (operation.status == OperationStatus::failed) {
-            Problem problem = problem_of(operation, plan(), now());
-            co_return tell(std::move(problem), std::move(operation));
-        }
+Task<> CallerPass::replay() {
+    if (!operation_.response) {
+        if (operation_.status == OperationStatus::failed) co_return tell_status();
         // Stated by an operator, without an answer to give: an empty success would be taken for the provider's.
-        operation.response.emplace();
-        operation.response->status = 200;
-        operation.response->headers = {{"Content-Type", "application/json"}};
-        operation.response->body.kept = true;
-        operation.response->body.bytes = operator_statement(operation);
+        operation_.response.emplace();
+        operation_.response->status = 200;
+        operation_.response->headers = {{"Content-Type", "application/json"}};
+        operation_.response->body.kept = true;
+        operation_.response->body.bytes = operator_statement(operation_);
     }
-    if (!operation.response->body.kept) {
-        Problem problem = answer_not_kept_problem(operation);
-        co_return tell(std::move(problem), std::move(operation));
+    Payload& body = operation_.response->body;
+    if (!body.kept) co_return tell(answer_not_kept_problem(operation_));
+    if (body.external && body.bytes.empty()) {
+        auto loading = parts_.store.load_body(operation_.key, BodyPart::response);
+        Result<std::string> bytes = co_await std::move(loading);
+        if (!bytes) co_return tell_trouble(bytes.error());
+        body.bytes = std::move(*bytes);
     }
-    if (operation.response->body.external && operation.response->body.bytes.empty()) {
-        Result<std::string> bytes = co_await parts_.store.load_body(operation.key, BodyPart::response);
-        if (!bytes) co_return store_trouble(bytes.error());
-        operation.response->body.bytes = std::move(*bytes);
-    }
-    parts_.observer.answered(operation.provider, "replay");
-    Told told;
-    told.mine = replayed(operation, std::make_shared<const std::string>(operation.response->body.bytes));
-    told.operation = std::move(operation);
-    told.look_again = false;
-    co_return told;
+    parts_.observer.answered(operation_.provider, "replay");
+    told_.body = std::make_shared<const std::string>(std::move(body.bytes));
+    told_.mine = replayed(operation_, told_.body);
+    told_.shared = true;
 }
 
 Task<std::string> CallerPass::request_body_of(const Operation& operation) {
     const Payload& body = operation.intent.body;
     if (!body.external || !body.bytes.empty()) co_return body.bytes;
-    Result<std::string> bytes = co_await parts_.store.load_body(operation.key, BodyPart::request);
+    auto loading = parts_.store.load_body(operation.key, BodyPart::request);
+    Result<std::string> bytes = co_await std::move(loading);
     if (!bytes) co_return std::string();
     co_return std::move(*bytes);
 }
 
 // Two providers may share an address; an ID that was used at one of them names nothing at the other.
 Task<bool> CallerPass::same_request(const Operation& operation) {
-    if (operation.provider != draft_.provider) co_return false;
-    if (operation.digest == draft_.digest) co_return true;
+    if (operation.provider != write_.profile->provider) co_return false;
+    if (operation.digest == binding_.digest) co_return true;
     if (comparable(operation, write_)) co_return false;
     const std::string body = co_await request_body_of(operation);
     const Intent original = recorded_intent(operation, body);
-    co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == draft_.digest;
+    co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == binding_.digest;
 }
 
-Task<CallerPass::Told> CallerPass::mismatch(Operation operation) {
+Task<Problem> CallerPass::mismatch_with(const Operation& operation) {
     const std::string body = co_await request_body_of(operation);
     const Intent original = recorded_intent(operation, body);
     std::vector<std::string> places = differences(original, write_.intent, write_.rule->intent, intent_limits());
     if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
-    Told told = tell(mismatch_problem(operation, std::move(places)), {});
-    told.look_again = true;  // those who wait have payloads of their own
-    co_return told;
+    co_return mismatch_problem(operation, std::move(places));
 }
 
-CallerPass::Told CallerPass::tell(Problem problem, Operation operation) {
+void CallerPass::tell(Problem problem) {
     parts_.observer.answered(write_.profile->provider, traits(problem.kind).slug);
-    Told told;
-    told.mine = rendered(problem, operation.id.empty() ? nullptr : &operation);
-    told.look_again = operation.id.empty();
-    told.problem = std::move(problem);
-    told.operation = std::move(operation);
-    return told;
+    told_.mine = rendered(problem, &operation_);
+    told_.shared = true;
+    told_.problem = std::move(problem);
 }
 
-CallerPass::Told CallerPass::store_trouble(const Error& error) { return tell(store_problem(error), {}); }
+void CallerPass::tell_me(Problem problem) {
+    parts_.observer.answered(write_.profile->provider, traits(problem.kind).slug);
+    told_.mine = rendered(problem, nullptr);
+    told_.shared = false;
+}
+
+void CallerPass::tell_status() { tell(problem_of(operation_, plan(), now())); }
+
+void CallerPass::tell_trouble(const Error& error) { tell_me(store_problem(error)); }
+
+Problem CallerPass::in_progress() const {
+    Operation running;
+    running.id = write_.id.value();
+    return in_progress_problem(running);
+}
 
 Problem CallerPass::store_problem(const Error& error) const {
-    if (error.kind() == ErrorKind::conflict) return in_progress_problem(draft_);
+    if (error.kind() == ErrorKind::conflict) return in_progress();
     const bool overloaded = error.kind() == ErrorKind::overloaded;
     return simple_problem(overloaded ? ProblemKind::overloaded : ProblemKind::store_unavailable,
                           "Retry later with the SAME operation ID. Nothing was sent: the ledger could not record "
                           "this operation.",
-                          draft_.id);
+                          write_.id.value());
 }
 
 GuardedAnswer CallerPass::rendered(const Problem& problem, const Operation* operation) const {
@@ -286,7 +295,7 @@ GuardedAnswer CallerPass::as_waiter(const SharedOutcome& outcome) {
         return answer;
     }
     if (!operation.response->body.kept) return rendered(answer_not_kept_problem(operation), &operation);
-    return replayed(operation, std::make_shared<const std::string>(operation.response->body.bytes));
+    return replayed(operation, outcome.body);
 }
 
 }  // namespace opid

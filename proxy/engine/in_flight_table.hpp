@@ -2,7 +2,6 @@
 // Who works on which operation in this process. One holder a key; everybody else waits for its result. Sharded by
 // key, so that callers on many threads rarely meet at one lock.
 #include <array>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/operation/operation.hpp"
+#include "engine/binding.hpp"
 #include "engine/guarded_write.hpp"
 #include "engine/ports/timers.hpp"
 #include "engine/task.hpp"
@@ -18,9 +18,10 @@ namespace opid {
 
 // What the holder leaves to those who waited.
 struct SharedOutcome {
-    Operation operation;             // as it is now, its body at hand where it has a response
-    std::optional<Problem> problem;  // what opid says itself; each waiter renders it in its own dialect
-    std::optional<Answer> answer;    // the provider's answer to a running attempt; each waiter marks it as replayed
+    Operation operation;                      // as it is now
+    std::shared_ptr<const std::string> body;  // of its response, where it has one that is kept
+    std::optional<Problem> problem;           // what opid says itself; each waiter renders it in its own dialect
+    std::optional<Answer> answer;  // the provider's answer to a running attempt; each waiter marks it as replayed
 };
 
 class InFlightTable {
@@ -31,12 +32,12 @@ public:
     // The slot if nobody holds the key; else null, and `held` is the slot to wait on.
     SlotPtr try_hold(const OperationKey& key, SlotPtr& held);
 
-    // Says what the holder works on, so that a caller with another payload need not wait to be told. The operation
-    // stays where it is, unchanged, until release().
-    void bind(const SlotPtr& slot, const Operation* operation);
-    // A copy of what is bound if it differs from `mine` in digest or provider; nothing where it is the same or not
+    // Says what the holder works on, so that a caller with another payload need not wait to be told. Both stay where
+    // they are, unchanged, until release().
+    void bind(const SlotPtr& slot, const GuardedWrite* write, const Binding* binding);
+    // A draft of what is bound if it differs from `mine` in digest or provider; nothing where it is the same or not
     // bound yet.
-    std::optional<Operation> bound_to_another(const SlotPtr& slot, const Operation& mine);
+    std::optional<Operation> bound_to_another(const SlotPtr& slot, const GuardedWrite& write, const Binding& mine);
     bool has_waiters(const SlotPtr& slot);
 
     // Ends the hold and wakes everybody with the outcome (null: look again). Once per hold.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Millis retry_after_max{3600000};
 
-std::string field_value(const StoredFields& fields, std::string_view name) {
+std::string_view field_value(const StoredFields& fields, std::string_view name) {
     for (const auto& [field, value] : fields) {
         if (equal_ignoring_case(field, name)) return value;
     }
@@ -67,13 +67,18 @@ std::string_view key_advice() { return "Retry the same request with the SAME ope
 
 }  // namespace
 
-Event event_of(const Rule& rule, Exchange exchange, Instant now, std::size_t decoded_max) {
+AttemptEnd attempt_end(const Rule& rule, Exchange& exchange, Instant now, std::size_t decoded_max) {
+    AttemptEnd end;
     if (!exchange.answered) {
-        if (exchange.evidence.nothing_sent()) return NotSent{std::move(exchange.evidence)};
-        return Lost{std::move(exchange.evidence)};
+        if (exchange.evidence.nothing_sent()) {
+            end.event = NotSent{std::move(exchange.evidence)};
+        } else {
+            end.event = Lost{std::move(exchange.evidence)};
+        }
+        return end;
     }
     InboundResponse& response = exchange.response;
-    const std::string coding = field_value(response.fields, "Content-Encoding");
+    const std::string_view coding = field_value(response.fields, "Content-Encoding");
     std::string decoded;
     AnswerView view;
     view.status = response.status;
@@ -87,20 +92,21 @@ Event event_of(const Rule& rule, Exchange exchange, Instant now, std::size_t dec
         view.body = decoded;
     }
     Classified classified = classify(rule, view);
-    Answered answered;
+    end.key_honoured = classified.key_proven || classified.provider_replayed;
+    Answered& answered = end.event.emplace<Answered>();
     answered.verdict = classified.verdict;
     answered.frozen = classified.frozen;
     answered.names_object = classified.names_object;
     answered.provider_ref = std::move(classified.provider_ref);
     answered.evidence = std::move(exchange.evidence);
     answered.evidence.provider_replayed = classified.provider_replayed;
-    if (const std::string wait = field_value(response.fields, "Retry-After"); !wait.empty()) {
+    if (const std::string_view wait = field_value(response.fields, "Retry-After"); !wait.empty()) {
         if (const auto time = http::parse_retry_after(wait, now, retry_after_max)) {
             answered.retry_not_before = now + *time;
         }
     }
     answered.response = recorded(response);
-    return answered;
+    return end;
 }
 
 void settle_next_step(Operation& operation, const RecoveryPlan& plan, Instant now, bool answer_passed_on) {
@@ -108,16 +114,16 @@ void settle_next_step(Operation& operation, const RecoveryPlan& plan, Instant no
     const LadderMove move = next_move(operation, plan, now, false);
     operation.next_step = {move.kind, move.not_before};
     if (move.kind != NextStepKind::review || answer_passed_on) return;
-    operation = step(std::move(operation), LadderEnded{move.reason}, now, "opid").next;
+    Event ended = LadderEnded{move.reason};
+    static_cast<void>(advance(operation, ended, now, "opid"));
 }
 
-Answer live_answer(const Operation& operation, const InboundResponse& response, bool nothing_automatic_left) {
+Answer live_answer(const Operation& operation, InboundResponse& response, bool nothing_automatic_left) {
     Answer answer;
     answer.status = response.status;
-    answer.reason = response.reason;
-    for (const auto& field : response.fields) {
-        if (!is_withheld_field(field.first)) answer.fields.push_back(field);
-    }
+    answer.reason = std::move(response.reason);
+    answer.fields = std::move(response.fields);
+    std::erase_if(answer.fields, [](const auto& field) { return is_withheld_field(field.first); });
     add_operation_fields(answer.fields, operation);
     if (operation.doubt && nothing_automatic_left) {
         answer.fields.emplace_back("X-Should-Retry", "false");

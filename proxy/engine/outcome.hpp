@@ -12,15 +12,20 @@
 
 namespace opid {
 
-Event event_of(const Rule& rule, Exchange exchange, Instant now, std::size_t decoded_max);
+struct AttemptEnd {
+    Event event;
+    bool key_honoured = false;  // the answer shows that the provider honours the key
+};
+// Takes evidence and body out of the exchange; the head of its answer stays.
+AttemptEnd attempt_end(const Rule& rule, Exchange& exchange, Instant now, std::size_t decoded_max);
 
 // After an event left an operation in doubt: what the ladder does next, and when. Ends the ladder at once where a
 // lost answer leaves no automatic step; an answer of the provider's own is passed on first, and the review follows
 // with the next retry or sweep.
 void settle_next_step(Operation& operation, const RecoveryPlan& plan, Instant now, bool answer_passed_on);
 
-// The provider's own answer as this caller gets it.
-Answer live_answer(const Operation& operation, const InboundResponse& response, bool nothing_automatic_left);
+// The provider's own answer as this caller gets it, without its body. Takes the fields.
+Answer live_answer(const Operation& operation, InboundResponse& response, bool nothing_automatic_left);
 
 // The problem that a caller is told about an operation in this status; for the statuses that have an answer of
 // opid's own (not succeeded, nor failed).

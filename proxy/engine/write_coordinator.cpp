@@ -10,17 +10,6 @@
 namespace opid {
 namespace {
 
-// The ladder of the rule that an operation was made under; review alone where the rule is gone.
-RecoveryPlan plan_of(const Operation& operation, const ProfileBoard& board) {
-    const auto profiles = board.current();
-    const ProfilePtr profile = profiles->by_name(operation.provider);
-    if (!profile) return {};
-    for (const Rule& rule : profile->rules) {
-        if (rule.name == operation.rule) return rule.recovery;
-    }
-    return profile->default_rule.recovery;
-}
-
 class BriefHold {
 public:
     BriefHold(InFlightTable& table, InFlightTable::SlotPtr slot) : table_(table), slot_(std::move(slot)) {}
@@ -41,8 +30,22 @@ std::string not_allowed_text(const Event& event, OperationStatus status) {
 
 }  // namespace
 
+// The ladder of the rule that an operation was made under; review alone where the rule is gone.
+RecoveryPlan WriteCoordinator::plan_of(const Operation& operation, const ProfileBoard& board) const {
+    const auto profiles = board.current();
+    const ProfilePtr profile = profiles->by_name(operation.provider);
+    if (!profile) return {};
+    const Rule* rule = &profile->default_rule;
+    for (const Rule& each : profile->rules) {
+        if (each.name != operation.rule) continue;
+        rule = &each;
+        break;
+    }
+    return proofs_.proven_plan(*profile, *rule, operation.intent.scheme_authority).value_or(rule->recovery);
+}
+
 Task<GuardedAnswer> WriteCoordinator::handle(GuardedWrite write, ResponseSink* sink) {
-    CallerPass pass(parts_, table_, std::move(write), sink);
+    CallerPass pass(parts_, table_, proofs_, std::move(write), sink);
     GuardedAnswer answer = co_await pass.run();
     co_return answer;
 }
@@ -57,18 +60,20 @@ Task<Result<Operation>> WriteCoordinator::apply(OperationKey key, Event event, s
     if (!loaded) co_return loaded.error();
     auto* operation = std::get_if<Operation>(&*loaded);
     if (operation == nullptr) co_return Error(ErrorKind::not_found, "no such operation");
-    const OperationStatus before = operation->status;
-    Transition transition = step(std::move(*operation), event, parts_.timers.now(), actor);
-    if (!transition.allowed) co_return Error(ErrorKind::invalid, not_allowed_text(event, before));
+    if (!advance(*operation, event, parts_.timers.now(), actor)) {
+        co_return Error(ErrorKind::invalid, not_allowed_text(event, operation->status));
+    }
     const bool owner_lost = std::holds_alternative<OwnerLost>(event);
-    settle_next_step(transition.next, plan_of(transition.next, board), parts_.timers.now(), owner_lost);
+    settle_next_step(*operation, plan_of(*operation, board), parts_.timers.now(), owner_lost);
     Ledger ledger(parts_.store, parts_.observer);
-    const Status written = co_await ledger.write(transition.next);
+    const Status written = co_await ledger.write(*operation);
     if (!written) co_return written.error();
-    co_return std::move(transition.next);
+    co_return std::move(*operation);
 }
 
 Task<Result<std::size_t>> WriteCoordinator::recover_owned_by_the_dead(const ProfileBoard& board) {
+    const Status remembered = co_await proofs_.load();
+    if (!remembered) co_return remembered.error();
     Result<std::vector<Operation>> found = co_await parts_.store.in_progress();
     if (!found) co_return found.error();
     std::size_t moved = 0;

@@ -8,6 +8,7 @@
 #include "core/operation/event.hpp"
 #include "engine/guarded_write.hpp"
 #include "engine/in_flight_table.hpp"
+#include "engine/key_proofs.hpp"
 #include "engine/ports/entropy.hpp"
 #include "engine/ports/observer.hpp"
 #include "engine/ports/operation_store.hpp"
@@ -46,13 +47,14 @@ struct EngineParts {
 
 class WriteCoordinator {
 public:
-    explicit WriteCoordinator(EngineParts parts) : parts_(std::move(parts)) {}
+    explicit WriteCoordinator(EngineParts parts) : parts_(std::move(parts)), proofs_(parts_.store) {}
 
     // One guarded write from its bound intent to its answer (steps 5 to 9 of the life of a write). The caller's
     // departure doesn't end it.
     Task<GuardedAnswer> handle(GuardedWrite write, ResponseSink* sink);
 
-    // in_progress of earlier epochs becomes unknown. Run before the listener opens. Returns how many.
+    // in_progress of earlier epochs becomes unknown, and what the store remembers counts. Run before the listener
+    // opens. Returns how many operations it moved.
     Task<Result<std::size_t>> recover_owned_by_the_dead(const ProfileBoard& board);
 
     // Moves open operations on: one that is claimed while nobody works on it becomes unknown, an unknown one whose
@@ -66,8 +68,11 @@ public:
     std::size_t in_flight() const { return table_.size(); }
 
 private:
+    RecoveryPlan plan_of(const Operation& operation, const ProfileBoard& board) const;
+
     EngineParts parts_;
     InFlightTable table_;
+    KeyProofs proofs_;
 };
 
 }  // namespace opid

@@ -114,3 +114,56 @@ TEMPLATE_TEST_CASE("a sweep of many idle records takes several steps", "[store]"
     CHECK(run(fixture.store().sweep(at_ms(1001), at_ms(0), at_ms(9000)))->retired == 540);
     CHECK(fixture.store().health().open_operations == 60);
 }
+
+TEMPLATE_TEST_CASE("a step reference goes with the tombstone of its operation", "[store]", BOTH_STORES) {
+    TestType fixture;
+    OperationStore* store = &fixture.store();
+    const auto step = [&](std::string_view name, std::string_view proposed) {
+        return *run(store->allocate_step("default", std::string(name), std::string(proposed)));
+    };
+    Operation scoped = new_operation("mine", OperationStatus::in_progress, 1000);
+    scoped.scope = "stripe";
+    scoped.key = operation_key(scoped.tenant, scoped.scope, scoped.id);
+    for (const Operation& operation :
+         {new_operation("old", OperationStatus::in_progress, 1000), scoped,
+          new_operation("late", OperationStatus::in_progress, 1000)}) {
+        REQUIRE(word(put(*store, operation)) == "ok");
+        const std::int64_t ended = operation.id == "late" ? 9000 : 2000;
+        REQUIRE(word(put(*store, moved(operation, OperationStatus::succeeded, ended))) == "ok");
+    }
+    REQUIRE(step("run-1/step-1", "old") == "old");
+    REQUIRE(step("run-1/again", "old") == "old");
+    REQUIRE(step("run-1/step-2", "late") == "late");
+    REQUIRE(step("key", "stripe\nmine") == "stripe\nmine");
+    REQUIRE(step("never used", "nobody") == "nobody");
+    CHECK(run(store->sweep(at_ms(3000), at_ms(0), at_ms(10'000)))->retired == 2);
+    CHECK(step("run-1/step-1", "other") == "old");
+    fixture.restart();
+    store = &fixture.store();
+    CHECK(run(store->sweep(at_ms(3000), at_ms(10'001), at_ms(20'000)))->forgotten == 2);
+    CHECK(step("run-1/step-1", "other") == "other");
+    CHECK(step("run-1/again", "third") == "third");
+    CHECK(step("run-1/step-2", "other") == "late");
+    CHECK(step("key", "stripe\nother") == "stripe\nother");
+    CHECK(step("never used", "other") == "nobody");
+    fixture.restart();
+    store = &fixture.store();
+    CHECK(step("run-1/step-1", "more") == "other");
+}
+
+TEMPLATE_TEST_CASE("facts are kept through restarts and sweeps", "[store]", BOTH_STORES) {
+    using Facts = std::vector<std::string>;
+    TestType fixture;
+    OperationStore* store = &fixture.store();
+    CHECK(run(store->remembered())->empty());
+    CHECK(word(run(store->remember("b\nx"))) == "ok");
+    CHECK(word(run(store->remember("a"))) == "ok");
+    CHECK(word(run(store->remember("a"))) == "ok");
+    CHECK(word(run(store->remember(""))) == "invalid");
+    CHECK(word(run(store->remember(std::string(1025, 'f')))) == "invalid");
+    CHECK(*run(store->remembered()) == Facts{"a", "b\nx"});
+    fixture.restart();
+    store = &fixture.store();
+    CHECK(run(store->sweep(at_ms(9000), at_ms(9000), at_ms(9000))));
+    CHECK(*run(store->remembered()) == Facts{"a", "b\nx"});
+}

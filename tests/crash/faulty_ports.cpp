@@ -1,5 +1,9 @@
 #include "faulty_ports.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -18,14 +22,10 @@ public:
           timers_(timers),
           fault_file_(std::move(fault_file)) {}
 
-    Task<Status> commit(Commit commit) override {
-        while (fault() == "hangs") co_await timers_.sleep_for(look_again);
-        if (fault() == "down") co_return Error(ErrorKind::unavailable, "the fault file says down");
-        const bool claim = commit.operation.status == OperationStatus::in_progress;
-        pass(claim ? "before-claim-commit" : "before-outcome-commit");
-        Status status = co_await inner_.commit(std::move(commit));
-        pass(claim ? "after-claim-commit" : "after-outcome-commit");
-        co_return status;
+    void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override {
+        boost::asio::co_spawn(executor, faulty_commit(commit, std::move(listener)), [](std::exception_ptr error) {
+            if (error) std::rethrow_exception(error);
+        });
     }
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override {
         while (fault() == "hangs") co_await timers_.sleep_for(look_again);
@@ -48,6 +48,8 @@ public:
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override {
         return inner_.sweep(records_kept_until, tombstones_kept_until, now);
     }
+    Task<Status> remember(std::string fact) override { return inner_.remember(std::move(fact)); }
+    Task<Result<std::vector<std::string>>> remembered() override { return inner_.remembered(); }
     StoreHealth health() const override {
         StoreHealth health = inner_.health();
         if (fault() == "down") {
@@ -58,6 +60,22 @@ public:
     }
 
 private:
+    Task<> faulty_commit(Commit commit, std::shared_ptr<CommitListener> listener) {
+        while (fault() == "hangs") co_await timers_.sleep_for(look_again);
+        if (fault() == "down") {
+            const Executor executor = co_await boost::asio::this_coro::executor;
+            boost::asio::post(executor, [listener] {
+                listener->committed(Error(ErrorKind::unavailable, "the fault file says down"));
+            });
+            co_return;
+        }
+        const bool claim = commit.operation.status == OperationStatus::in_progress;
+        pass(claim ? "before-claim-commit" : "before-outcome-commit");
+        Status status = co_await inner_.commit(std::move(commit));
+        pass(claim ? "after-claim-commit" : "after-outcome-commit");
+        listener->committed(std::move(status));
+    }
+
     std::string fault() const {
         if (fault_file_.empty()) return {};
         std::ifstream file(fault_file_);

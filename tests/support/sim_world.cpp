@@ -207,6 +207,16 @@ void SimProcess::spawn(Task<> task) {
     });
 }
 
+// A commit runs in a step of its own, not in the coroutine that waits for it.
+bool SimProcess::run() {
+    try {
+        return timers.run() && !cut_;
+    } catch (const PowerCut&) {
+        cut_ = true;
+        return false;
+    }
+}
+
 bool SimProcess::run(Task<> task) {
     spawn(std::move(task));
     return run();

@@ -142,7 +142,7 @@ public:
     // Runs a task to rest; false: the power was cut.
     bool run(Task<> task);
     void spawn(Task<> task);
-    bool run() { return timers.run() && !cut_; }
+    bool run();
 
 private:
     bool cut_ = false;

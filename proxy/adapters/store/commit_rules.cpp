@@ -13,23 +13,21 @@ namespace {
 constexpr std::size_t record_bytes_max = 16 * 1024 * 1024;
 constexpr std::size_t id_bytes_max = 255;
 constexpr std::size_t step_bytes_max = 4096;
+constexpr std::size_t fact_bytes_max = 1024;
 constexpr std::size_t tenant_prefix = 8;
 
 Error invalid(std::string_view what) { return {ErrorKind::invalid, "commit: " + std::string(what)}; }
 
-// Moves a large body out of the record. beside stays empty where the bytes are in the record already, or
-// were stored by an earlier commit.
-const char* split(Payload& payload, std::optional<std::string>& beside, std::size_t inline_max) {
+// A large body is kept beside the record; beside stays empty where the bytes are in the record, or were stored by an
+// earlier commit. is_beside is what the record says.
+const char* split(const Payload& payload, std::optional<std::string>& beside, bool& is_beside, std::size_t inline_max) {
     if (!payload.kept) {
         return payload.external || !payload.bytes.empty() ? "bytes of a payload that is not kept" : nullptr;
     }
+    is_beside = payload.external || payload.bytes.size() > inline_max;
     if (payload.external && payload.bytes.empty()) return nullptr;
     if (payload.bytes.size() != payload.size) return "payload size";
-    payload.external = payload.bytes.size() > inline_max;
-    if (payload.external) {
-        beside = std::move(payload.bytes);
-        payload.bytes.clear();
-    }
+    if (is_beside) beside = payload.bytes;
     return nullptr;
 }
 
@@ -81,31 +79,38 @@ std::size_t PreparedCommit::bytes() const {
     return record.size() + (request ? request->size() : 0) + (response ? response->size() : 0) + spilled.size();
 }
 
-Result<PreparedCommit> prepare_commit(Commit commit, std::size_t inline_body_bytes_max) {
-    Operation& operation = commit.operation;
+Result<PreparedCommit> prepare_commit(const Commit& commit, std::size_t inline_body_bytes_max) {
+    const Operation& operation = commit.operation;
     if (const char* wrong = check(operation, commit.expected_version)) return invalid(wrong);
     if (const char* wrong = check_history(operation, commit.spilled)) return invalid(wrong);
-    PreparedCommit out;
-    if (const char* wrong = split(operation.intent.body, out.request, inline_body_bytes_max)) return invalid(wrong);
+    Result<PreparedCommit> result;
+    PreparedCommit& out = *result;
+    out.facts = facts_of(operation);
+    const Payload& request = operation.intent.body;
+    if (const char* wrong = split(request, out.request, out.facts.request_beside, inline_body_bytes_max)) {
+        return invalid(wrong);
+    }
     if (operation.response) {
-        if (const char* wrong = split(operation.response->body, out.response, inline_body_bytes_max)) {
+        const Payload& response = operation.response->body;
+        if (const char* wrong = split(response, out.response, out.facts.response_beside, inline_body_bytes_max)) {
             return invalid(wrong);
         }
     }
     out.key = operation.key;
     out.expected_version = commit.expected_version;
     out.expected_epoch = commit.expected_epoch;
-    out.facts = facts_of(operation);
-    out.record = encode_operation(operation);
+    out.record = encode_operation(operation, inline_body_bytes_max);
     if (out.record.size() > record_bytes_max) return invalid("the record is over 16 MiB");
     if (!commit.spilled.empty()) {
         out.spilled = encode_history(commit.spilled);
         out.spilled_first = commit.spilled.front().sequence;
     }
     out.claim = commit.expected_version == 0 || operation.status == OperationStatus::in_progress;
-    out.tenant = std::move(operation.tenant);
-    out.scope = std::move(operation.scope);
-    return out;
+    if (commit.expected_version == 0) {
+        out.tenant = operation.tenant;
+        out.scope = operation.scope;
+    }
+    return result;
 }
 
 Status may_follow(const PreparedCommit& commit, const StoredState& stored) {
@@ -195,6 +200,17 @@ std::string step_key(std::string_view tenant, std::string_view step) {
     // The scope can't be one that an operation uses (they are empty or a provider's name).
     const OperationKey key = operation_key(tenant, std::string_view("\0step", 5), step);
     return std::string(bytes_of(key));
+}
+
+OperationKey step_owner(std::string_view tenant, std::string_view named) {
+    const std::size_t newline = named.find('\n');  // no part of an ID
+    if (newline == std::string_view::npos) return operation_key(tenant, {}, named);
+    return operation_key(tenant, named.substr(0, newline), named.substr(newline + 1));
+}
+
+Status check_fact(std::string_view fact) {
+    if (fact.empty() || fact.size() > fact_bytes_max) return Error(ErrorKind::invalid, "a fact: length");
+    return ok();
 }
 
 Status check_step(std::string_view, std::string_view step, std::string_view proposed_id) {

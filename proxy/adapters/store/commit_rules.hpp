@@ -38,7 +38,7 @@ struct PreparedCommit {
     std::uint64_t expected_version = 0;
     std::uint64_t expected_epoch = 0;
     RecordFacts facts;
-    std::string tenant;
+    std::string tenant;  // and scope: of a first commit only
     std::string scope;
     std::string record;                   // encode_operation, without what is kept beside it
     std::optional<std::string> request;   // bytes to keep beside the record
@@ -51,7 +51,7 @@ struct PreparedCommit {
 };
 
 // invalid: the commit contradicts itself (version, sizes, history without a break, text too long).
-Result<PreparedCommit> prepare_commit(Commit commit, std::size_t inline_body_bytes_max);
+Result<PreparedCommit> prepare_commit(const Commit& commit, std::size_t inline_body_bytes_max);
 
 // What the store holds for a key, as far as the decision needs it.
 struct StoredState {
@@ -90,7 +90,10 @@ std::size_t list_limit(const ListQuery& query);                        // 1 to 1
 
 // Where a step reference lives; same tenant prefix as operations.
 std::string step_key(std::string_view tenant, std::string_view step);
+// The operation that a step reference names, by what is stored for it: "ID" or "SCOPE\nID".
+OperationKey step_owner(std::string_view tenant, std::string_view named);
 Status check_step(std::string_view tenant, std::string_view step, std::string_view proposed_id);
+Status check_fact(std::string_view fact);
 
 inline std::string_view bytes_of(const OperationKey& key) {
     return {reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size()};

@@ -105,6 +105,10 @@ std::string event_stream_with_id(std::string_view body, std::string_view id) {
 }  // namespace
 
 std::string read_jsonrpc_id(std::string_view request_body) {
+    // Most writes are no JSON-RPC, and a name is spelled out or has a backslash in it.
+    const bool possible = request_body.find("\"jsonrpc\"") != std::string_view::npos ||
+                          request_body.find('\\') != std::string_view::npos;
+    if (!possible) return {};
     const Result<JsonDocument> document = read_json(request_body);
     if (!document || document->duplicate_at()) return {};
     const JsonValue root = document->root();

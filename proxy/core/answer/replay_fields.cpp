@@ -79,14 +79,22 @@ bool is_withheld_field(std::string_view name) {
 }
 
 bool is_replayed_field(std::string_view name) {
-    const std::string lower = ascii_lower(name);
-    if (is_withheld_field(lower)) return false;
-    for (const std::string_view word : private_words) {
-        if (lower.find(word) != std::string::npos) return false;
+    std::array<char, 64> room;
+    std::string longer;
+    std::string_view lower;
+    if (name.size() <= room.size()) {
+        std::transform(name.begin(), name.end(), room.begin(), [](char c) { return ascii_lower(c); });
+        lower = {room.data(), name.size()};
+    } else {
+        longer = ascii_lower(name);
+        lower = longer;
     }
-    if (std::find(result_fields.begin(), result_fields.end(), lower) != result_fields.end()) return true;
-    return std::any_of(reference_endings.begin(), reference_endings.end(),
-                       [&lower](std::string_view ending) { return lower.ends_with(ending); });
+    const bool listed = std::find(result_fields.begin(), result_fields.end(), lower) != result_fields.end() ||
+                        std::any_of(reference_endings.begin(), reference_endings.end(),
+                                    [lower](std::string_view ending) { return lower.ends_with(ending); });
+    if (!listed || is_withheld_field(lower)) return false;
+    return std::none_of(private_words.begin(), private_words.end(),
+                        [lower](std::string_view word) { return lower.find(word) != std::string_view::npos; });
 }
 
 StoredFields fields_to_keep(const StoredFields& received) {

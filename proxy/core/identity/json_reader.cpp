@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <deque>
 
 #include "core/identity/utf8.hpp"
@@ -18,6 +19,23 @@ constexpr std::array<bool, 256> make_plain_table() {
     return plain;
 }
 constexpr std::array<bool, 256> plain_bytes = make_plain_table();
+
+// The first place from `at` on that needs a look. Eight bytes at a time: a borrow in these sums can only make a plain
+// byte above one that needs a look seem to need one too.
+std::size_t end_of_plain(std::string_view text, std::size_t at) {
+    constexpr std::uint64_t each = 0x0101010101010101;
+    for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+        std::uint64_t bytes = 0;
+        std::memcpy(&bytes, text.data() + at, sizeof bytes);
+        const std::uint64_t below_blank = bytes - 0x20 * each;
+        const std::uint64_t quote = (bytes ^ '"' * each) - each;
+        const std::uint64_t backslash = (bytes ^ '\\' * each) - each;
+        if (((bytes | below_blank | quote | backslash) & 0x80 * each) != 0) break;
+    }
+    while (at < text.size() && plain_bytes[static_cast<unsigned char>(text[at])]) ++at;
+    return at;
+}
+
 constexpr std::size_t pairwise_members_max = 12;  // below this, comparing all pairs beats sorting
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -180,11 +198,11 @@ private:
 
     bool string(bool& escaped) {
         ++at_;
-        while (at_ < text_.size()) {
+        for (;;) {
+            at_ = end_of_plain(text_, at_);
+            if (at_ == text_.size()) break;
             const auto byte = static_cast<unsigned char>(text_[at_]);
-            if (plain_bytes[byte]) {
-                ++at_;
-            } else if (byte == '"') {
+            if (byte == '"') {
                 ++at_;
                 return true;
             } else if (byte == '\\') {

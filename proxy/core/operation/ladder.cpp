@@ -13,7 +13,11 @@ struct Chooser {
     std::string& reason;  // why the steps so far can't help
 
     std::optional<LadderMove> operator()(const KeyedRetryStep& retry) const {
-        if (plan.cautious) return no("the profile is unverified, so its key is not trusted for a second send");
+        if (plan.cautious) {
+            return no(
+                "the key is not trusted for a second send: the profile is unverified, or the provider has not shown "
+                "that it honours the key");
+        }
         if (!plan.has_key && !plan.repeatable) return no("the provider honours no idempotency key here");
         if (!plan.repeatable && operation.provider_key.empty()) {
             return no("the attempt in doubt carried no key, so a second send would be a blind one");

@@ -20,107 +20,6 @@ constexpr int events_read_max = 65536;
 
 Error bad(std::string_view field) { return {ErrorKind::invalid, "stored record: " + std::string(field)}; }
 
-std::string_view view(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
-
-// ------------------------------------------------------------------ into protobuf
-
-void put(pb::Payload& out, const Payload& in) {
-    out.set_size(in.size);
-    out.set_digest(view(in.digest).data(), in.digest.size());
-    out.set_kept(in.kept);
-    out.set_external(in.external);
-    if (in.kept && !in.external) out.set_content(in.bytes);
-}
-
-template <class Message>
-void put_headers(Message& out, const StoredFields& fields) {
-    for (const auto& [name, value] : fields) {
-        pb::Field& field = *out.add_headers();
-        field.set_name(name);
-        field.set_value(value);
-    }
-}
-
-void put(pb::Intent& out, const RecordedIntent& in) {
-    out.set_method(in.method);
-    out.set_scheme_authority(in.scheme_authority);
-    out.set_target(in.target);
-    put_headers(out, in.headers);
-    put(*out.mutable_body(), in.body);
-}
-
-void put(pb::Response& out, const RecordedResponse& in) {
-    out.set_status(static_cast<std::uint32_t>(in.status));
-    out.set_reason(in.reason);
-    put_headers(out, in.headers);
-    put(*out.mutable_body(), in.body);
-    out.set_recovered(in.recovered);
-}
-
-void put(pb::Attempt& out, const Attempt& in) {
-    out.set_id(in.id);
-    out.set_kind(static_cast<std::uint32_t>(in.kind));
-    out.set_started(to_unix_ms(in.started));
-    if (in.ended) out.set_ended(to_unix_ms(*in.ended));
-    out.set_key_generation(in.key_generation);
-    pb::Evidence& evidence = *out.mutable_evidence();
-    evidence.set_stage(static_cast<std::uint32_t>(in.evidence.stage));
-    evidence.set_bytes_sent(in.evidence.bytes_sent);
-    evidence.set_http_status(static_cast<std::uint32_t>(in.evidence.http_status));
-    evidence.set_failure(in.evidence.failure);
-    evidence.set_interim(in.evidence.interim);
-    evidence.set_provider_replayed(in.evidence.provider_replayed);
-    if (in.verdict) out.set_verdict(static_cast<std::uint32_t>(*in.verdict));
-}
-
-void put(pb::HistoryEvent& out, const HistoryEvent& in) {
-    out.set_sequence(in.sequence);
-    out.set_at(to_unix_ms(in.at));
-    out.set_what(in.what);
-    out.set_actor(in.actor);
-    out.set_from(static_cast<std::uint32_t>(in.from));
-    out.set_to(static_cast<std::uint32_t>(in.to));
-    out.set_detail(in.detail);
-}
-
-void put_identity(pb::Record& out, const Operation& in) {
-    out.set_format(record_format);
-    out.set_key(in.key.bytes.data(), in.key.bytes.size());
-    out.set_version(in.version);
-    out.set_tenant(in.tenant);
-    out.set_scope(in.scope);
-    out.set_id(in.id);
-    out.set_provider(in.provider);
-    out.set_rule(in.rule);
-    out.set_profile_digest(in.profile_digest);
-    out.set_digest(view(in.digest).data(), in.digest.size());
-    out.set_raw_digest(view(in.raw_digest).data(), in.raw_digest.size());
-    put(*out.mutable_intent(), in.intent);
-}
-
-void put_progress(pb::Record& out, const Operation& in) {
-    out.set_status(static_cast<std::uint32_t>(in.status));
-    out.set_doubt(in.doubt);
-    out.set_keyed_retry_closed(in.keyed_retry_closed);
-    out.set_sends(in.sends);
-    out.set_key_generation(in.key_generation);
-    out.set_provider_key(in.provider_key);
-    out.set_provider_ref(in.provider_ref);
-    if (in.first_sent) out.set_first_sent(to_unix_ms(*in.first_sent));
-    if (in.retry_not_before) out.set_retry_not_before(to_unix_ms(*in.retry_not_before));
-    out.set_look_ups(in.look_ups);
-    pb::Owner& owner = *out.mutable_owner();
-    owner.set_node(in.owner.node);
-    owner.set_epoch(in.owner.epoch);
-    owner.set_lease_until(to_unix_ms(in.owner.lease_until));
-    out.mutable_next_step()->set_kind(static_cast<std::uint32_t>(in.next_step.kind));
-    out.mutable_next_step()->set_at(to_unix_ms(in.next_step.at));
-    out.set_created(to_unix_ms(in.created));
-    out.set_updated(to_unix_ms(in.updated));
-    out.set_history_length(in.history_length);
-}
-
-// ------------------------------------------------------------------ out of protobuf
 // Each take() returns the name of the field that is wrong, or nullptr.
 
 using Wrong = const char*;
@@ -298,25 +197,6 @@ Wrong parse(Message& message, std::string_view bytes) {
 
 }  // namespace
 
-std::string encode_operation(const Operation& operation) {
-    ScratchArena arena;
-    pb::Record& record = *google::protobuf::Arena::CreateMessage<pb::Record>(arena.get());
-    put_identity(record, operation);
-    put_progress(record, operation);
-    for (const Attempt& attempt : operation.attempts) put(*record.add_attempts(), attempt);
-    if (operation.response) put(*record.mutable_response(), *operation.response);
-    if (operation.approval) {
-        pb::Approval& approval = *record.mutable_approval();
-        approval.set_approver(operation.approval->approver);
-        approval.set_digest_hex(operation.approval->digest_hex);
-        approval.set_scope(operation.approval->scope);
-        approval.set_granted(to_unix_ms(operation.approval->granted));
-        approval.set_expires(to_unix_ms(operation.approval->expires));
-    }
-    for (const HistoryEvent& event : operation.history) put(*record.add_history(), event);
-    return record.SerializeAsString();
-}
-
 Result<Operation> decode_operation(std::string_view bytes) {
     ScratchArena arena;
     pb::Record& record = *google::protobuf::Arena::CreateMessage<pb::Record>(arena.get());
@@ -328,15 +208,6 @@ Result<Operation> decode_operation(std::string_view bytes) {
     return operation;
 }
 
-std::string encode_tombstone(const Tombstone& tombstone) {
-    pb::Tombstone message;
-    message.set_format(record_format);
-    message.set_status(static_cast<std::uint32_t>(tombstone.status));
-    message.set_created(to_unix_ms(tombstone.created));
-    message.set_retired(to_unix_ms(tombstone.retired));
-    return message.SerializeAsString();
-}
-
 Result<Tombstone> decode_tombstone(std::string_view bytes) {
     pb::Tombstone message;
     if (const Wrong wrong = parse(message, bytes)) return bad(wrong);
@@ -346,13 +217,6 @@ Result<Tombstone> decode_tombstone(std::string_view bytes) {
     tombstone.created = from_unix_ms(message.created());
     tombstone.retired = from_unix_ms(message.retired());
     return tombstone;
-}
-
-std::string encode_history(const std::vector<HistoryEvent>& events) {
-    pb::History message;
-    message.set_format(record_format);
-    for (const HistoryEvent& event : events) put(*message.add_events(), event);
-    return message.SerializeAsString();
 }
 
 Result<std::vector<HistoryEvent>> decode_history(std::string_view bytes) {

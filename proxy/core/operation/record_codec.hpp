@@ -13,7 +13,9 @@ namespace opid {
 
 inline constexpr std::uint32_t record_format = 1;
 
-std::string encode_operation(const Operation& operation);    // bodies of external payloads are left out
+// Bodies of external payloads are left out. One of more than inline_body_bytes_max is marked as external and left out
+// as well: its bytes go beside the record.
+std::string encode_operation(const Operation& operation, std::size_t inline_body_bytes_max = ~std::size_t{0});
 Result<Operation> decode_operation(std::string_view bytes);  // invalid: says which field; never throws
 
 std::string encode_tombstone(const Tombstone& tombstone);  // at most 64 bytes

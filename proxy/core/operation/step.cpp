@@ -40,26 +40,24 @@ std::string evidence_text(const Evidence& evidence) {
 // Applies one event to one operation. Each handler returns whether the event may meet the status.
 class Stepper {
 public:
-    Stepper(Operation operation, Instant now, std::string_view actor)
-        : op_(std::move(operation)),
-          now_(now),
-          actor_(actor) {}
+    Stepper(Operation& operation, Instant now, std::string_view actor) : op_(operation), now_(now), actor_(actor) {}
 
-    bool operator()(const Claimed& event) {
+    bool operator()(Claimed& event) {
         if (op_.status != OperationStatus::prepared && op_.status != OperationStatus::unknown) return false;
         // The key is fixed while an earlier attempt may have used it.
         if (op_.doubt && op_.provider_key != event.provider_key) return false;
-        op_.provider_key = event.provider_key;
-        op_.owner = event.owner;
+        op_.provider_key = std::move(event.provider_key);
+        op_.owner = std::move(event.owner);
         op_.retry_not_before.reset();
         ++op_.sends;
         if (!op_.first_sent) op_.first_sent = now_;
+        std::string detail = "attempt " + event.attempt_id;
         Attempt attempt;
-        attempt.id = event.attempt_id;
+        attempt.id = std::move(event.attempt_id);
         attempt.started = now_;
         attempt.key_generation = op_.key_generation;
         add_attempt(std::move(attempt));
-        move(OperationStatus::in_progress, "claimed", fmt::format("attempt {}", event.attempt_id));
+        move(OperationStatus::in_progress, "claimed", std::move(detail));
         return true;
     }
 
@@ -73,7 +71,7 @@ public:
         return true;
     }
 
-    bool operator()(const Answered& event) {
+    bool operator()(Answered& event) {
         if (op_.status != OperationStatus::in_progress) return false;
         end_attempt(event.evidence, event.verdict);
         op_.retry_not_before = event.retry_not_before;
@@ -117,7 +115,7 @@ public:
         return true;
     }
 
-    bool operator()(const LookedUp& event) {
+    bool operator()(LookedUp& event) {
         if (op_.status != OperationStatus::unknown && op_.status != OperationStatus::needs_review) return false;
         Attempt attempt;
         attempt.id = event.attempt_id;
@@ -131,7 +129,7 @@ public:
         const std::string detail(look_up_word(event.result));
         switch (event.result) {
             case LookUpResult::found_once:
-                op_.response = event.response;
+                op_.response = std::move(event.response);
                 op_.response->recovered = true;
                 op_.provider_ref = event.provider_ref;
                 settle_doubt();
@@ -178,7 +176,7 @@ public:
         return true;
     }
 
-    bool operator()(const Resolved& event) {
+    bool operator()(Resolved& event) {
         const bool in_doubt_now = op_.status == OperationStatus::unknown || op_.status == OperationStatus::needs_review;
         if (!in_doubt_now) return false;
         const std::string detail = fmt::format("as {}: {}", resolution_word(event.as), event.reason);
@@ -191,7 +189,7 @@ public:
             case Resolution::cancelled: move(OperationStatus::cancelled, "resolved", detail); return true;
             case Resolution::succeeded:
             case Resolution::failed:
-                op_.response = event.response;
+                op_.response = std::move(event.response);
                 settle_doubt();
                 move(event.as == Resolution::succeeded ? OperationStatus::succeeded : OperationStatus::failed,
                      "resolved", detail);
@@ -206,10 +204,8 @@ public:
         return true;
     }
 
-    Operation take() { return std::move(op_); }
-
 private:
-    bool answered_failed(const Answered& event, const std::string& detail) {
+    bool answered_failed(Answered& event, const std::string& detail) {
         // After an ambiguous attempt a refusal speaks of this attempt alone, unless the provider would have
         // given the first answer again under the key.
         if (op_.doubt && !event.frozen) {
@@ -221,7 +217,7 @@ private:
         return true;
     }
 
-    bool answered_not_executed(const Answered& event, const std::string& detail) {
+    bool answered_not_executed(Answered& event, const std::string& detail) {
         if (op_.doubt && !event.frozen) {
             in_doubt("answered", detail);
         } else {
@@ -231,7 +227,7 @@ private:
         return true;
     }
 
-    bool answered_duplicate(const Answered& event, const std::string& detail) {
+    bool answered_duplicate(Answered& event, const std::string& detail) {
         if (!op_.doubt) {
             finish(OperationStatus::failed, event, detail);
         } else if (event.names_object) {
@@ -243,8 +239,8 @@ private:
         return true;
     }
 
-    void finish(OperationStatus to, const Answered& event, const std::string& detail) {
-        op_.response = event.response;
+    void finish(OperationStatus to, Answered& event, const std::string& detail) {
+        op_.response = std::move(event.response);
         if (!event.provider_ref.empty()) op_.provider_ref = event.provider_ref;
         op_.retry_not_before.reset();
         settle_doubt();
@@ -320,27 +316,29 @@ private:
 
     friend Operation opid::register_operation(Operation draft, bool needs_approval, Instant now,
                                               std::string_view actor);
-    Operation op_;
+    Operation& op_;
     Instant now_;
     std::string_view actor_;
 };
 
 }  // namespace
 
-Transition step(Operation operation, const Event& event, Instant now, std::string_view actor) {
-    Stepper stepper(std::move(operation), now, actor);
+bool advance(Operation& operation, Event& event, Instant now, std::string_view actor) {
+    return std::visit(Stepper(operation, now, actor), event);
+}
+
+Transition step(Operation operation, Event event, Instant now, std::string_view actor) {
     Transition transition;
-    transition.allowed = std::visit(stepper, event);
-    transition.next = stepper.take();
+    transition.next = std::move(operation);
+    transition.allowed = advance(transition.next, event, now, actor);
     return transition;
 }
 
 Operation register_operation(Operation draft, bool needs_approval, Instant now, std::string_view actor) {
     draft.created = now;
     draft.status = needs_approval ? OperationStatus::awaiting_approval : OperationStatus::prepared;
-    Stepper stepper(std::move(draft), now, actor);
-    stepper.move(stepper.op_.status, "registered", "");
-    return stepper.take();
+    Stepper(draft, now, actor).move(draft.status, "registered", "");
+    return draft;
 }
 
 std::string_view to_word(const Event& event) {

@@ -13,7 +13,11 @@ struct Transition {
 
 // Applies one event. An allowed transition adds one history event and stamps `updated`; the version is
 // left to the store. actor is who caused it: "caller", "opid", or an admin token's name.
-Transition step(Operation operation, const Event& event, Instant now, std::string_view actor);
+Transition step(Operation operation, Event event, Instant now, std::string_view actor);
+
+// The same in place. False: the event may not meet this status, and both are as they were. A response that the
+// operation keeps is taken out of the event.
+[[nodiscard]] bool advance(Operation& operation, Event& event, Instant now, std::string_view actor);
 
 // A new record, prepared or awaiting approval, with its first history event.
 Operation register_operation(Operation draft, bool needs_approval, Instant now, std::string_view actor);

@@ -1,7 +1,8 @@
 #include "core/profile/graphql_document.hpp"
 
 #include <algorithm>
-#include <map>
+
+#include "core/identity/graphql_lexer.hpp"
 
 namespace opid {
 namespace {
@@ -12,66 +13,16 @@ constexpr int fragment_depth_max = 16;
 
 using Tokens = std::vector<std::string_view>;
 
-bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-bool is_name(std::string_view token) { return !token.empty() && is_name_char(token.front()); }
-
-// One past the closing quotes; npos: none.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
-    if (text.substr(at, 3) == "\"\"\"") {
-        for (std::size_t i = at + 3; i < text.size(); ++i) {
-            if (text.substr(i, 4) == "\\\"\"\"") {
-                i += 3;
-            } else if (text.substr(i, 3) == "\"\"\"") {
-                return i + 3;
-            }
-        }
-        return std::string_view::npos;
-    }
-    for (std::size_t i = at + 1; i < text.size(); ++i) {
-        if (text[i] == '\\') {
-            ++i;
-        } else if (text[i] == '"') {
-            return i + 1;
-        } else if (text[i] == '\n' || text[i] == '\r') {
-            return std::string_view::npos;
-        }
-    }
-    return std::string_view::npos;
-}
+bool is_name(std::string_view token) { return !token.empty() && is_graphql_name_character(token.front()); }
 
 std::optional<Tokens> lex(std::string_view text) {
     Tokens tokens;
-    for (std::size_t at = 0; at < text.size();) {
-        const char c = text[at];
-        std::size_t end = at + 1;
-        if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',') {
-            at = end;
-            continue;
-        }
-        if (text.substr(at, 3) == "\xEF\xBB\xBF") {
-            at += 3;
-            continue;
-        }
-        if (c == '#') {
-            at = std::min(text.find_first_of("\r\n", at), text.size());
-            continue;
-        }
-        if (c == '"') {
-            end = end_of_string(text, at);
-            if (end == std::string_view::npos) return std::nullopt;
-        } else if (is_name_char(c)) {
-            while (end < text.size() && is_name_char(text[end])) ++end;
-        } else if (text.substr(at, 3) == "...") {
-            end = at + 3;
-        } else if (std::string_view("!$&():=@[]{}|-.+").find(c) == std::string_view::npos) {
-            return std::nullopt;
-        }
+    GraphqlLexer lexer(text);
+    for (auto token = lexer.next(); !token.empty(); token = lexer.next()) {
         if (tokens.size() == tokens_max) return std::nullopt;
-        tokens.push_back(text.substr(at, end - at));
-        at = end;
+        tokens.push_back(token);
     }
+    if (lexer.broken()) return std::nullopt;
     return tokens;
 }
 

@@ -1,9 +1,5 @@
 #include "surfaces/admin/event_feed.hpp"
 
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -11,13 +7,6 @@
 #include "surfaces/admin/operation_json.hpp"
 
 namespace opid {
-
-struct EventFeed::Waiter {
-    Executor executor;
-    std::function<void()> complete;
-    std::shared_ptr<void> timer;
-    bool done = false;
-};
 
 namespace {
 
@@ -53,16 +42,6 @@ void EventFeed::trouble(std::string_view where, std::string_view what) noexcept 
     publish(json + "}");
 }
 
-// Completes once, on the waiter's executor, where its timer is dropped as well.
-void EventFeed::wake(const std::shared_ptr<Waiter>& waiter) {
-    if (std::exchange(waiter->done, true)) return;
-    boost::asio::post(waiter->executor, [waiter] {
-        const auto complete = std::move(waiter->complete);
-        waiter->timer.reset();
-        complete();
-    });
-}
-
 void EventFeed::publish(std::string json) {
     const std::lock_guard lock(mutex_);
     FeedEvent event;
@@ -70,12 +49,12 @@ void EventFeed::publish(std::string json) {
     event.json = std::move(json);
     ring_.push_back(std::move(event));
     if (ring_.size() > ring_events) ring_.pop_front();
-    for (const auto& waiter : waiters_) wake(waiter);
+    for (const auto& waiter : waiters_) TimedWait<Unit>::end(waiter, Unit{});
     waiters_.clear();
 }
 
 void EventFeed::forget_waiters() {
-    std::vector<std::shared_ptr<Waiter>> forgotten;
+    std::vector<TimedWait<Unit>::Ptr> forgotten;
     {
         const std::lock_guard lock(mutex_);
         forgotten.swap(waiters_);
@@ -98,34 +77,27 @@ FeedBatch EventFeed::read(std::uint64_t number) const {
     return batch;
 }
 
-// The waiter lives in the feed and in its completion only. Were it in the coroutine's frame too, which the completion
-// owns, a wait that never ends would keep itself alive.
-Task<> EventFeed::wait(std::uint64_t number, Timers& timers, Millis time) {
-    const Executor executor = co_await boost::asio::this_coro::executor;
-    auto initiation = [this, executor, number, time, &timers](auto handler) {
-        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-        auto waiter = std::make_shared<Waiter>(Waiter{executor, {}, {}, false});
-        waiter->complete = [kept] { std::move (*kept)(); };
+Task<Unit> EventFeed::wait(std::uint64_t number, Timers& timers, Millis time) {
+    using Wait = TimedWait<Unit>;
+    auto enlist = [this, number](const Wait::Ptr& wait) {
         const std::lock_guard lock(mutex_);
         if (newest_ > number) {
-            wake(waiter);
-            return;
+            Wait::end(wait, Unit{});
+        } else {
+            waiters_.push_back(wait);
         }
-        waiters_.push_back(waiter);
-        const std::weak_ptr<Waiter> weak = waiter;
-        waiter->timer = timers.after(executor, time, [this, weak] {
-            const auto late = weak.lock();
-            if (!late) return;
-            const std::lock_guard relock(mutex_);
-            std::erase(waiters_, late);
-            wake(late);
-        });
     };
-    co_await boost::asio::async_initiate<decltype(use_task), void()>(initiation, use_task);
+    auto late = [this](const Wait::Ptr& wait) {
+        const std::lock_guard lock(mutex_);
+        std::erase(waiters_, wait);
+        Wait::end(wait, Unit{});
+    };
+    return timed_wait<Unit>(timers, time, std::move(enlist), std::move(late));
 }
 
 Task<FeedBatch> EventFeed::next(std::uint64_t number, Timers& timers, Millis time) {
-    co_await wait(number, timers, time);
+    const Unit ended = co_await wait(number, timers, time);
+    static_cast<void>(ended);
     const std::lock_guard lock(mutex_);
     co_return read(number);
 }

@@ -4,14 +4,14 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "engine/ports/observer.hpp"
 #include "engine/ports/timers.hpp"
+#include "engine/timed_wait.hpp"
 
 namespace opid {
 
@@ -45,17 +45,15 @@ public:
     void forget_waiters();
 
 private:
-    struct Waiter;
-    static void wake(const std::shared_ptr<Waiter>& waiter);
     void publish(std::string json);
     FeedBatch read(std::uint64_t number) const;  // under the lock
-    Task<> wait(std::uint64_t number, Timers& timers, Millis time);
+    Task<Unit> wait(std::uint64_t number, Timers& timers, Millis time);
 
     std::atomic<bool> watched_{false};
     mutable std::mutex mutex_;
     std::deque<FeedEvent> ring_;
     std::uint64_t newest_ = 0;
-    std::vector<std::shared_ptr<Waiter>> waiters_;
+    std::vector<TimedWait<Unit>::Ptr> waiters_;
 };
 
 }  // namespace opid

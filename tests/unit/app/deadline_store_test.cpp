@@ -1,4 +1,5 @@
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <catch2/catch.hpp>
 #include <exception>
 
@@ -37,18 +38,13 @@ struct Quiet final : Observer {
 
 class SlowStore final : public OperationStore {
 public:
-    Task<Status> commit(Commit commit) override {
-        if (slow) {
-            auto initiation = [this](auto handler) {
-                auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-                go_on = [kept] { std::move (*kept)(); };
-            };
-            slow = false;
-            co_await boost::asio::async_initiate<decltype(use_task), void()>(initiation, use_task);
-        }
-        if (fails) co_return Error(ErrorKind::unavailable, "full");
-        Status status = co_await inner.commit(std::move(commit));
-        co_return status;
+    void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override {
+        if (!slow) return inner.begin_commit(commit, executor, std::move(listener));
+        slow = false;
+        go_on = [this, kept = commit, executor, listener] {
+            if (!fails) return inner.begin_commit(kept, executor, listener);
+            boost::asio::post(executor, [listener] { listener->committed(Error(ErrorKind::unavailable, "full")); });
+        };
     }
     Task<Result<Loaded>> load(OperationKey key) override { return inner.load(key); }
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override { return inner.load_body(key, part); }
@@ -62,6 +58,8 @@ public:
     }
     Task<Result<std::vector<Operation>>> in_progress() override { return inner.in_progress(); }
     Task<Result<SweepResult>> sweep(Instant a, Instant b, Instant now) override { return inner.sweep(a, b, now); }
+    Task<Status> remember(std::string fact) override { return inner.remember(std::move(fact)); }
+    Task<Result<std::vector<std::string>>> remembered() override { return inner.remembered(); }
     StoreHealth health() const override { return inner.health(); }
 
     MemoryStore inner;

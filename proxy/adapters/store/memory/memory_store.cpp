@@ -6,6 +6,8 @@
 #include <set>
 #include <variant>
 
+#include <boost/asio/post.hpp>
+
 #include "adapters/store/commit_rules.hpp"
 #include "core/operation/record_codec.hpp"
 
@@ -22,6 +24,8 @@ struct MemoryStore::Contents {
     };
     std::map<OperationKey, Entry> operations;
     std::map<std::string, std::string> steps;
+    std::multimap<OperationKey, std::string> steps_of;
+    std::set<std::string> facts;
 };
 
 struct MemoryStore::Impl {
@@ -65,6 +69,7 @@ struct MemoryStore::Impl {
     Result<std::vector<Operation>> due(Instant until, std::size_t limit) const;
     Result<std::vector<Operation>> in_progress() const;
     SweepResult sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now);
+    void forget_steps(const OperationKey& key);
     Status admit(bool claim) const;
 };
 
@@ -175,6 +180,7 @@ Result<std::string> MemoryStore::Impl::allocate_step(const std::string& tenant, 
     if (found != contents.steps.end()) return found->second;
     if (Status admitted = admit(true); !admitted) return admitted.error();
     contents.steps.emplace(key, id);
+    contents.steps_of.emplace(step_owner(tenant, id), key);
     ++commits;
     return id;
 }
@@ -206,6 +212,12 @@ Result<std::vector<Operation>> MemoryStore::Impl::in_progress() const {
     return operations;
 }
 
+void MemoryStore::Impl::forget_steps(const OperationKey& key) {
+    const auto [first, last] = contents.steps_of.equal_range(key);
+    for (auto at = first; at != last; ++at) contents.steps.erase(at->second);
+    contents.steps_of.erase(first, last);
+}
+
 SweepResult MemoryStore::Impl::sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) {
     SweepResult result;
     for (auto at = contents.operations.begin(); at != contents.operations.end();) {
@@ -222,6 +234,7 @@ SweepResult MemoryStore::Impl::sweep(Instant records_kept_until, Instant tombsto
             const Result<Tombstone> tombstone = decode_tombstone(entry.tombstone);
             forget = tombstone && tombstone->retired < tombstones_kept_until;
         }
+        if (forget) forget_steps(at->first);
         result.forgotten += forget ? 1 : 0;
         at = forget ? contents.operations.erase(at) : std::next(at);
     }
@@ -239,10 +252,13 @@ Task<Result<Loaded>> MemoryStore::load(OperationKey key) {
     co_return impl_->call<Loaded>("load", [&] { return impl_->load(key); });
 }
 
-Task<Status> MemoryStore::commit(Commit commit) {
-    Result<PreparedCommit> prepared = prepare_commit(std::move(commit), impl_->options.inline_body_bytes_max);
-    if (!prepared) co_return prepared.error();
-    co_return impl_->call<Unit>("commit", [&] { return impl_->commit(std::move(*prepared)); });
+void MemoryStore::begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) {
+    Result<PreparedCommit> prepared = prepare_commit(commit, impl_->options.inline_body_bytes_max);
+    boost::asio::post(executor, [impl = impl_.get(), prepared = std::move(prepared), listener]() mutable {
+        Status status = prepared ? impl->call<Unit>("commit", [&] { return impl->commit(std::move(*prepared)); })
+                                 : Status(prepared.error());
+        listener->committed(std::move(status));
+    });
 }
 
 Task<Result<std::string>> MemoryStore::load_body(OperationKey key, BodyPart part) {
@@ -275,6 +291,21 @@ Task<Result<SweepResult>> MemoryStore::sweep(Instant records_kept_until, Instant
                                              Instant now) {
     co_return impl_->call<SweepResult>("sweep", [&]() -> Result<SweepResult> {
         return impl_->sweep(records_kept_until, tombstones_kept_until, now);
+    });
+}
+
+Task<Status> MemoryStore::remember(std::string fact) {
+    co_return impl_->call<Unit>("remember", [&]() -> Status {
+        if (Status right = check_fact(fact); !right) return right;
+        if (Status admitted = impl_->admit(true); !admitted) return admitted;
+        impl_->contents.facts.insert(fact);
+        return ok();
+    });
+}
+
+Task<Result<std::vector<std::string>>> MemoryStore::remembered() {
+    co_return impl_->call<std::vector<std::string>>("remembered", [&]() -> Result<std::vector<std::string>> {
+        return std::vector<std::string>(impl_->contents.facts.begin(), impl_->contents.facts.end());
     });
 }
 

@@ -16,7 +16,8 @@ struct MemoryOptions {
     std::size_t inline_body_bytes_max = 4096;
 
     // Called before and after each call of a port member. call: "load", "commit", "load_body",
-    // "load_history", "list", "allocate_step", "due", "in_progress", "sweep"; n counts all calls from 1.
+    // "load_history", "list", "allocate_step", "due", "in_progress", "sweep", "remember", "remembered"; n counts all
+    // calls from 1.
     // An error before: nothing happens and the caller gets it. An error after: the effect stays and the
     // caller gets the error. An `indeterminate` one from a commit latches the store, as a failed sync does.
     // May be called from any thread that uses the store, one call at a time.
@@ -36,7 +37,7 @@ public:
     MemoryStore& operator=(const MemoryStore&) = delete;
 
     Task<Result<Loaded>> load(OperationKey key) override;
-    Task<Status> commit(Commit commit) override;
+    void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override;
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override;
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override;
     Task<Result<ListPage>> list(ListQuery query) override;
@@ -44,6 +45,8 @@ public:
     Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override;
     Task<Result<std::vector<Operation>>> in_progress() override;
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override;
+    Task<Status> remember(std::string fact) override;
+    Task<Result<std::vector<std::string>>> remembered() override;
     StoreHealth health() const override;
 
     Snapshot snapshot() const;  // a copy of everything committed so far

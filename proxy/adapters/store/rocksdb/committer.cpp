@@ -105,12 +105,12 @@ void Committer::submit(PreparedCommit commit, CommitWaiter waiter) {
     wake_.notify_one();
 }
 
-void Committer::submit_step(std::string key, std::string proposed_id, StepWaiter waiter) {
+void Committer::submit_step(std::string key, std::string proposed_id, const OperationKey& owner, StepWaiter waiter) {
     {
         const std::lock_guard lock(mutex_);
         const Status admitted = admit(true, 0);
         if (admitted) {
-            push(QueuedStep{std::move(key), std::move(proposed_id), std::move(waiter)}, 0);
+            push(QueuedStep{std::move(key), std::move(proposed_id), owner, std::move(waiter)}, 0);
         } else {
             waiter->result = admitted.error();
         }

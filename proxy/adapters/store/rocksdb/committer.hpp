@@ -74,7 +74,8 @@ public:
 
     // Any thread. The waiter gets its result in every case.
     void submit(PreparedCommit commit, CommitWaiter waiter);
-    void submit_step(std::string key, std::string proposed_id, StepWaiter waiter);
+    // owner: the operation that the proposed ID names.
+    void submit_step(std::string key, std::string proposed_id, const OperationKey& owner, StepWaiter waiter);
 
     // From a thread that may block: one synced write of its own, between the rounds. `fill` runs on the committer's
     // thread, so what it finds in the open index holds until the write; it names the open operations that the write
@@ -95,6 +96,7 @@ private:
     struct QueuedStep {
         std::string key;
         std::string proposed_id;
+        OperationKey owner;
         StepWaiter waiter;
     };
     struct QueuedWrite {

@@ -120,6 +120,7 @@ Result<std::string> Committer::decide_step(Round& round, const QueuedStep& step)
     if (status.ok()) return stored;
     if (!status.IsNotFound()) return Error(ErrorKind::unavailable, "the store can't be read: " + status.ToString());
     OPID_INVARIANT(batch_.Put(steps, step.key, step.proposed_id).ok());
+    OPID_INVARIANT(batch_.Put(steps, owned_step_key(step.owner, step.key), rocksdb::Slice()).ok());
     round.steps.emplace(step.key, step.proposed_id);
     ++round.commits;
     return step.proposed_id;

@@ -6,6 +6,7 @@ namespace opid {
 namespace {
 
 constexpr std::string_view scope_prefix = "scope/";
+constexpr std::string_view fact_prefix = "fact/";
 constexpr std::uint8_t flag_request = 1;
 constexpr std::uint8_t flag_response = 2;
 constexpr std::uint8_t flag_spilled = 4;
@@ -85,6 +86,23 @@ std::string history_key(const OperationKey& key, std::uint64_t first_sequence) {
     std::string out(bytes_of(key));
     append_big_endian(out, first_sequence);
     return out;
+}
+
+std::string owned_step_key(const OperationKey& owner, std::string_view step_key) {
+    std::string out(bytes_of(owner));
+    out += step_key;
+    return out;
+}
+
+std::string fact_key(std::string_view fact) {
+    std::string out(fact_prefix);
+    out += fact;
+    return out;
+}
+
+std::optional<std::string_view> parse_fact_key(std::string_view bytes) {
+    if (!bytes.starts_with(fact_prefix)) return std::nullopt;
+    return bytes.substr(fact_prefix.size());
 }
 
 std::string scope_key(std::string_view tenant, std::string_view scope) {

@@ -14,14 +14,14 @@ namespace opid {
 inline constexpr std::string_view key_format = "1";
 
 enum class Family : std::uint8_t {
-    meta,        // name -> value: "format", and "scope/..." for every (tenant, scope) that was ever seen
+    meta,        // name -> value: "format", "scope/..." for every (tenant, scope) that was ever seen, "fact/..."
     operations,  // operation key -> tag, final record or tombstone
     open,        // operation key -> record while it is not final
     by_time,     // created, operation key -> facts of a final record; for listings and sweeps
     expiry,      // retired, operation key -> nothing; tombstones by age
     bodies,      // operation key, part -> bytes
     history,     // operation key, sequence of the first event -> chunk of spilled events
-    steps,       // step key -> operation ID
+    steps,       // step key -> operation ID; operation key, step key -> nothing, to find the steps of an operation
 };
 inline constexpr std::size_t family_count = 8;
 inline constexpr std::array<std::string_view, family_count> family_names{
@@ -43,6 +43,11 @@ std::optional<RecordFacts> parse_final_facts(Instant created, std::string_view b
 std::string body_key(const OperationKey& key, BodyPart part);
 std::string history_key(const OperationKey& key, std::uint64_t first_sequence);
 std::optional<OperationKey> parse_operation_key(std::string_view bytes);  // exactly 32 bytes
+
+std::string owned_step_key(const OperationKey& owner, std::string_view step_key);
+
+std::string fact_key(std::string_view fact);
+std::optional<std::string_view> parse_fact_key(std::string_view bytes);
 
 std::string scope_key(std::string_view tenant, std::string_view scope);
 std::optional<std::pair<std::string, std::string>> parse_scope_key(std::string_view bytes);

@@ -64,6 +64,7 @@ struct RocksStore::Impl {
     Status retire_open(Instant records_kept_until, Instant at, SweepResult& result);
     Status retire_one(rocksdb::WriteBatch& batch, const ListPlace& place, const RecordFacts& facts, Instant at);
     Status forget(Instant tombstones_kept_until, SweepResult& result);
+    Status forget_steps(rocksdb::WriteBatch& batch, rocksdb::Iterator& steps, const OperationKey& owner);
     Result<BackupInfo> backup(const std::string& target);
 
     RocksOptions options;

@@ -243,26 +243,49 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksOptions options) {
 RocksStore::RocksStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RocksStore::~RocksStore() = default;
 
-Task<Status> RocksStore::commit(Commit commit) {
-    Result<PreparedCommit> prepared = prepare_commit(std::move(commit), impl_->options.inline_body_bytes_max);
-    if (!prepared) co_return prepared.error();
+namespace {
+
+class Listening final : public WaiterFor<Status> {
+public:
+    Listening(Executor executor, std::shared_ptr<CommitListener> listener)
+        : WaiterFor<Status>(std::move(executor)), listener_(std::move(listener)) {}
+
+    void resume(std::unique_ptr<Waiter> self) override {
+        const std::shared_ptr<CommitListener> listener = std::move(listener_);
+        Status status = std::move(result);
+        self.reset();
+        listener->committed(std::move(status));
+    }
+
+private:
+    std::shared_ptr<CommitListener> listener_;
+};
+
+void answer(Committer::CommitWaiter waiter, Status status) {
+    waiter->result = std::move(status);
+    Hops hops;
+    hops.add(std::move(waiter));
+    hops.post_all();
+}
+
+}  // namespace
+
+void RocksStore::begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) {
+    Committer::CommitWaiter waiter = std::make_unique<Listening>(std::move(executor), std::move(listener));
+    Result<PreparedCommit> prepared = prepare_commit(commit, impl_->options.inline_body_bytes_max);
+    if (!prepared) return answer(std::move(waiter), prepared.error());
     if (prepared->claim && !impl_->latch.tripped()) {
         Status admitted = impl_->admit_claim();
-        if (!admitted) co_return admitted;
+        if (!admitted) return answer(std::move(waiter), std::move(admitted));
     }
-    Committer& committer = *impl_->committer;
-    Task<Status> written = wait_for<Status>(
-        [&committer, item = std::move(*prepared)](Committer::CommitWaiter waiter) mutable {
-            committer.submit(std::move(item), std::move(waiter));
-        });
-    Status status = co_await std::move(written);
-    co_return status;
+    impl_->committer->submit(std::move(*prepared), std::move(waiter));
 }
 
 Task<Result<std::string>> RocksStore::allocate_step(std::string tenant, std::string step, std::string proposed_id) {
     const Status right = check_step(tenant, step, proposed_id);
     if (!right) co_return right.error();
     std::string key = step_key(tenant, step);
+    const OperationKey owner = step_owner(tenant, proposed_id);
     rocksdb::ReadOptions cached;
     cached.read_tier = rocksdb::kBlockCacheTier;
     std::string stored;
@@ -274,8 +297,9 @@ Task<Result<std::string>> RocksStore::allocate_step(std::string tenant, std::str
     if (!admitted) co_return admitted.error();
     Committer& committer = *impl_->committer;
     Task<Result<std::string>> allocated = wait_for<Result<std::string>>(
-        [&committer, key = std::move(key), proposed = std::move(proposed_id)](Committer::StepWaiter waiter) mutable {
-            committer.submit_step(std::move(key), std::move(proposed), std::move(waiter));
+        [&committer, owner, key = std::move(key),
+         proposed = std::move(proposed_id)](Committer::StepWaiter waiter) mutable {
+            committer.submit_step(std::move(key), std::move(proposed), owner, std::move(waiter));
         });
     Result<std::string> id = co_await std::move(allocated);
     co_return id;

@@ -78,7 +78,7 @@ public:
     RocksStore& operator=(const RocksStore&) = delete;
 
     Task<Result<Loaded>> load(OperationKey key) override;
-    Task<Status> commit(Commit commit) override;
+    void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override;
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override;
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override;
     Task<Result<ListPage>> list(ListQuery query) override;
@@ -86,6 +86,8 @@ public:
     Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override;
     Task<Result<std::vector<Operation>>> in_progress() override;
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override;
+    Task<Status> remember(std::string fact) override;
+    Task<Result<std::vector<std::string>>> remembered() override;
     StoreHealth health() const override;
 
     // A consistent copy into the backup folder `target` (made when missing; later backups share files with

@@ -117,6 +117,21 @@ Status RocksStore::Impl::retire_open(Instant records_kept_until, Instant at, Swe
     return ok();
 }
 
+// One look into the index however many steps there are.
+Status RocksStore::Impl::forget_steps(rocksdb::WriteBatch& batch, rocksdb::Iterator& steps, const OperationKey& owner) {
+    const std::string_view prefix = bytes_of(owner);
+    rocksdb::Status status;
+    for (steps.Seek(slice(prefix)); steps.Valid() && status.ok(); steps.Next()) {
+        const std::string_view entry = view(steps.key());
+        if (!entry.starts_with(prefix)) break;
+        if (entry.size() == prefix.size()) continue;  // never: a step key is a digest of other words
+        status = batch.Delete(database->family(Family::steps), slice(entry.substr(prefix.size())));
+        if (status.ok()) status = batch.Delete(database->family(Family::steps), slice(entry));
+    }
+    if (!steps.status().ok()) return read_error(steps.status());
+    return staged(status);
+}
+
 Status RocksStore::Impl::forget(Instant tombstones_kept_until, SweepResult& result) {
     const TimedKey limit = timed_key(tombstones_kept_until, OperationKey{});
     const rocksdb::Slice upper = slice(view_of(limit));
@@ -125,6 +140,10 @@ Status RocksStore::Impl::forget(Instant tombstones_kept_until, SweepResult& resu
     read.fill_cache = false;
     const std::unique_ptr<rocksdb::Iterator> entry(
         database->db().NewIterator(read, database->family(Family::expiry)));
+    rocksdb::ReadOptions read_steps;
+    read_steps.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> steps(
+        database->db().NewIterator(read_steps, database->family(Family::steps)));
     entry->SeekToFirst();
     while (entry->Valid() && !stopping) {
         rocksdb::WriteBatch batch;
@@ -135,6 +154,7 @@ Status RocksStore::Impl::forget(Instant tombstones_kept_until, SweepResult& resu
             rocksdb::Status status = batch.Delete(database->family(Family::operations), slice(bytes_of(place->key)));
             if (status.ok()) status = batch.Delete(database->family(Family::expiry), entry->key());
             if (!status.ok()) return staged(status);
+            if (Status done = forget_steps(batch, *steps, place->key); !done) return done;
         }
         const auto fill = [&batch](rocksdb::WriteBatch& out, std::vector<OperationKey>&) {
             out = std::move(batch);
@@ -188,6 +208,38 @@ Task<Result<SweepResult>> RocksStore::sweep(Instant records_kept_until, Instant 
         });
     Result<SweepResult> result = co_await std::move(work);
     co_return result;
+}
+
+Task<Status> RocksStore::remember(std::string fact) {
+    const Status right = check_fact(fact);
+    if (!right) co_return right.error();
+    Impl& impl = *impl_;
+    Task<Status> work = offload<Status>(*impl.maintenance, [&impl, fact = std::move(fact)] {
+        return impl.committer->write([&impl, &fact](rocksdb::WriteBatch& batch, std::vector<OperationKey>&) {
+            return staged(batch.Put(impl.database->family(Family::meta), fact_key(fact), rocksdb::Slice()));
+        });
+    });
+    Status status = co_await std::move(work);
+    co_return status;
+}
+
+Task<Result<std::vector<std::string>>> RocksStore::remembered() {
+    using Facts = Result<std::vector<std::string>>;
+    Impl& impl = *impl_;
+    Task<Facts> work = offload<Facts>(*impl.readers, [&impl]() -> Facts {
+        std::vector<std::string> facts;
+        const std::unique_ptr<rocksdb::Iterator> at(
+            impl.database->db().NewIterator(rocksdb::ReadOptions(), impl.database->family(Family::meta)));
+        for (at->Seek(fact_key("")); at->Valid(); at->Next()) {
+            const std::optional<std::string_view> fact = parse_fact_key(view(at->key()));
+            if (!fact) break;
+            facts.emplace_back(*fact);
+        }
+        if (!at->status().ok()) return read_error(at->status());
+        return facts;
+    });
+    Facts facts = co_await std::move(work);
+    co_return facts;
 }
 
 Task<Result<BackupInfo>> RocksStore::backup(std::string target) {

@@ -178,6 +178,11 @@ private:
     }
 
     void step_entry(std::string_view key, std::string_view value) {
+        if (key.size() == 64 && value.empty()) {
+            std::string named;
+            if (!get(Family::steps, key.substr(32), named)) problem(hex(key) + ": owner of a step that is not there");
+            return;
+        }
         ++report_.steps;
         if (key.size() != 32 || value.empty() || value.size() > 255) problem(hex(key) + ": malformed entry in steps");
     }

@@ -8,6 +8,7 @@
 
 #include "../../../conformance/sample_operation.hpp"
 #include "base/encoding.hpp"
+#include "record.pb.h"
 
 using namespace opid;
 using namespace opid::test;
@@ -99,6 +100,38 @@ TEST_CASE("a record comes back as it went in", "[record]") {
     const Result<Operation> again = decode_operation(encode_operation(plain));
     REQUIRE(again);
     CHECK(*again == plain);
+}
+
+// The generated classes are the schema: what we write by hand is what they would write.
+TEST_CASE("records are written as the schema has them", "[record]") {
+    const auto again = [](auto message, const std::string& bytes) {
+        REQUIRE(message.ParseFromString(bytes));
+        return message.SerializeAsString();
+    };
+    Operation large = full_operation();
+    large.intent.body = payload(std::string(20'000, 'b'));
+    large.intent.target = "/" + std::string(130, 't');
+    large.response->headers.assign(40, {"Name", std::string(16'500, 'v')});
+    for (const Operation& operation : {full_operation(), new_operation("plain"), large, Operation{}}) {
+        const std::string bytes = encode_operation(operation);
+        CHECK(again(record_v1::Record(), bytes) == bytes);
+        const std::string apart = encode_operation(operation, 3);
+        CHECK(again(record_v1::Record(), apart) == apart);
+    }
+    const std::string events = encode_history(full_operation().history);
+    CHECK(again(record_v1::History(), events) == events);
+    const std::string tombstone = encode_tombstone({OperationStatus::failed, at_ms(-1), at_ms(1'702'592'000'123)});
+    CHECK(again(record_v1::Tombstone(), tombstone) == tombstone);
+}
+
+TEST_CASE("a body over the limit is marked as external and left out", "[record]") {
+    const Operation operation = new_operation("inline");
+    CHECK(encode_operation(operation, 10) == encode_operation(operation));
+    const Result<Operation> decoded = decode_operation(encode_operation(operation, 9));
+    REQUIRE(decoded);
+    CHECK(decoded->intent.body.external);
+    CHECK(decoded->intent.body.size == 10);
+    CHECK(decoded->intent.body.bytes.empty());
 }
 
 TEST_CASE("the bytes of an external payload are left out", "[record]") {
