@@ -33,8 +33,8 @@ public:
     bool idle_and_healthy();
     bool pending() const;  // bytes have come that read() has not given out: the socket's readiness says nothing of them
     std::string trouble() const { return trouble_; }
-    // The peer broke the handshake off over our certificate, or the lack of one. In TLS 1.3 that is heard only after the
-    // client took the handshake for done (RFC 8446 section 4.4.2.4): what it sent by then was never processed.
+    // The peer broke the handshake off over our certificate, or the lack of one. In TLS 1.3 that is heard only after
+    // the client took the handshake for done (RFC 8446 section 4.4.2.4): what it sent by then was never processed.
     bool certificate_refused() const { return certificate_refused_; }
 
 private:
