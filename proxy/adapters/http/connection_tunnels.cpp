@@ -15,10 +15,12 @@ constexpr std::string_view tunnel_opened = "HTTP/1.1 200 Connection established\
 Task<ProxyConnection::Served> ProxyConnection::open_tunnel(const Route& to, std::string tenant) {
     if (plan_tunnel(to.origin) == TunnelPlan::blind) co_return co_await tunnel_blind(to.origin, false);
     if (shard_.shared.parts.interceptor == nullptr) {
+        const std::string base = to.origin.profile ? "/" + to.origin.profile->provider + "/" : std::string();
         Problem problem = make_problem(
             ProblemKind::not_implemented,
-            "This host has a profile, and opid runs without a certificate authority: CONNECT "
-            "would carry writes past it unseen. Use the base URL instead. Nothing was sent.");
+            "This host has a profile, and opid runs without a certificate authority: CONNECT would carry writes past "
+            "it unseen. Use the base URL http://<opid>" +
+                base + " instead. Nothing was sent.");
         co_return co_await tell(std::move(problem), false);
     }
     Route route = to;

@@ -34,7 +34,7 @@ void check_limits(const LimitSettings& l) {
     CHECK(l.connections == 4096);
     CHECK(l.guarded == 1024);
     CHECK(l.waiters == 256);
-    CHECK(l.upstream_idle == 64);
+    CHECK(l.upstream_idle == 512);
     CHECK(l.certificates == 1024);
     CHECK(l.store_queue == 4096);
     CHECK(l.admin_body == 1048576);
