@@ -138,6 +138,25 @@ class Certificates(InterceptCase):
         self.assertFalse(other.sock.tls.session_reused)
 
 
+class Rotation(InterceptCase):
+    def test_a_new_authority_signs_from_now_on_and_open_connections_go_on(self):
+        old_trust = self.trusting()
+        conn = self.inside(OPENAI, old_trust)
+        self.assertEqual(200, self.get(conn, OPENAI).status)
+        session = conn.sock.tls.session
+        before = loaded(conn.sock.certificate)
+
+        self.assertEqual(200, self.opid.admin("POST", "/v1/ca/rotation").status)
+        self.assertEqual(200, self.get(conn, OPENAI).status)
+        with self.assertRaises(ssl.SSLError):
+            self.inside(OPENAI, old_trust)
+        after = loaded(self.inside(OPENAI, self.trusting()).sock.certificate)
+        self.assertNotEqual(before.issuer, after.issuer)
+        self.assertNotEqual(before.serial_number, after.serial_number)
+        with self.assertRaises(ssl.SSLError):  # a ticket of the old authority opens nothing
+            self.inside(OPENAI, old_trust, session=session)
+
+
 class Clients(InterceptCase):
     def test_application_protocols(self):
         for offer, chosen in ((("h2", "http/1.1"), "http/1.1"), (("http/1.1",), "http/1.1"), ((), None),

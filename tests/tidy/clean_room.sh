@@ -50,6 +50,9 @@ sed 's/^/deb /' <<<"$archives" >"$root/etc/apt/sources.list"
 # How this machine reaches its mirrors, apart from hooks that call programs which are not in there.
 grep -rhE '^ *Acquire::' /etc/apt/apt.conf.d >"$root/etc/apt/apt.conf.d/90as-outside" || true
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# Roots that this machine's owner has added, as npm may have to go through them; ca-certificates takes them in.
+mkdir -p "$root/usr/local/share/ca-certificates"
+find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$root/usr/local/share/ca-certificates" \;
 for mounted in proc dev dev/pts dev/shm; do
     mkdir -p "$root/$mounted"
     mountpoint -q "$root/$mounted" || mount --bind "/$mounted" "$root/$mounted"
