@@ -127,7 +127,10 @@ Task<void> look_up(RocksStore& store, const Settings& settings, bool present, op
         const Result<Loaded> loaded = co_await store.load(key);
         times.record(static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()));
-        if (!loaded || std::holds_alternative<Operation>(*loaded) != present) ++wrong;
+        if (loaded && std::holds_alternative<Operation>(*loaded) == present) continue;
+        if (++wrong > 5) continue;
+        const std::string why = loaded ? std::string(present ? "not there" : "there") : loaded.error().what();
+        std::fprintf(stderr, "opid_fill: %s: %s\n", id.c_str(), why.c_str());
     }
 }
 

@@ -1,4 +1,6 @@
 // The store's folder: its lock, verify, backup and restore.
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "adapters/store/rocksdb/high_water.hpp"
@@ -141,4 +143,46 @@ TEST_CASE("the high-water file survives a torn write", "[store][rocks]") {
     CHECK(*HighWaterFile(path).read() == HighWater{4, 104, false});
     damage(20);
     CHECK(HighWaterFile(path).read().error().kind() == ErrorKind::invalid);
+}
+
+// Each flush makes a table of every family; with so few that may be open, a start opens hardly one of them.
+TEST_CASE("a table that is not open yet is opened before it is taken at its word", "[store][rocks]") {
+    TemporaryFolder folder;
+    RocksOptions options;
+    options.directory = folder.path();
+    options.now = [] { return at_ms(0); };
+    options.open_files_max = 20;
+    constexpr int rounds = 3;
+    const auto id = [](int round, std::string_view kind) { return fmt::format("{}-{}", kind, round); };
+    {
+        const auto store = RocksStore::open(options);
+        REQUIRE(store);
+        for (int round = 0; round < rounds; ++round) {
+            REQUIRE(word(put(**store, new_operation(id(round, "open"), OperationStatus::unknown))) == "ok");
+            REQUIRE(word(put(**store, new_operation(id(round, "done"), OperationStatus::succeeded))) == "ok");
+            REQUIRE(*run((*store)->allocate_step("t", id(round, "step"), id(round, "named"))) == id(round, "named"));
+            REQUIRE(RocksStoreProbe::flush(**store));
+        }
+    }
+    for (const bool steps_first : {false, true}) {
+        const auto store = RocksStore::open(options);
+        REQUIRE(store);
+        for (int round = 0; round < rounds; ++round) {
+            const auto check_step = [&] {
+                CHECK(*run((*store)->allocate_step("t", id(round, "step"), "another")) == id(round, "named"));
+            };
+            if (steps_first) check_step();
+            for (const std::string_view kind : {"open", "done"}) {
+                const Result<Loaded> loaded = run((*store)->load(new_operation(id(round, kind)).key));
+                INFO(kind << " " << round << ": " << (loaded ? "" : loaded.error().what()));
+                REQUIRE(loaded);
+                REQUIRE(std::holds_alternative<Operation>(*loaded));
+                CHECK(std::get<Operation>(*loaded).id == id(round, kind));
+            }
+            if (!steps_first) check_step();
+            const Result<Loaded> absent = run((*store)->load(new_operation(id(round, "absent")).key));
+            REQUIRE(absent);
+            CHECK(std::holds_alternative<Absent>(*absent));
+        }
+    }
 }

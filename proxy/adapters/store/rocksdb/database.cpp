@@ -52,7 +52,7 @@ rocksdb::DBOptions database_options(const RocksOptions& options, const std::stri
     db.allow_concurrent_memtable_write = false;  // one writer
     db.enable_write_thread_adaptive_yield = false;
     db.max_background_jobs = 2;
-    db.max_open_files = 512;
+    db.max_open_files = options.open_files_max;
     db.bytes_per_sync = 1 << 20;
     // Flushes and compactions leave the disk to the commits.
     db.rate_limiter.reset(rocksdb::NewGenericRateLimiter(128 << 20));

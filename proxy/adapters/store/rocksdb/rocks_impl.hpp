@@ -48,6 +48,12 @@ struct RocksStore::Impl {
     Status admit_claim() const;
     Instant now() const;
 
+    // Whether a read that must not touch the disk came to nothing. RocksDB says so in two ways: Incomplete, and, where
+    // the table is not open, found but without a value (TableCache::Get). No value of ours is empty.
+    static bool gave_up(const rocksdb::ReadOptions& read, const rocksdb::Status& status, const rocksdb::Slice& value) {
+        return read.read_tier == rocksdb::kBlockCacheTier && (status.IsIncomplete() || (status.ok() && value.empty()));
+    }
+
     // Reads. tier: kBlockCacheTier gives nullopt where the disk would have to be touched.
     std::optional<Result<Loaded>> load(const OperationKey& key, rocksdb::ReadTier tier);
     std::optional<Result<Loaded>> load_final(const OperationKey& key, const rocksdb::ReadOptions& options);
@@ -75,8 +81,8 @@ struct RocksStore::Impl {
     Latch full;
     SpaceGauge space;
     std::optional<Instant> horizon;
-    std::atomic<bool> opened{false};    // the listener keeps still until the start is through
-    std::atomic<bool> running{false};   // the committer is there and may be woken
+    std::atomic<bool> opened{false};   // the listener keeps still until the start is through
+    std::atomic<bool> running{false};  // the committer is there and may be woken
     std::atomic<std::uint64_t> durable_sequence{0};
     std::atomic<bool> stopping{false};  // a sweep ends between two steps
     std::atomic<std::uint64_t> marked_wal{0};

@@ -37,8 +37,8 @@ std::optional<Result<Loaded>> RocksStore::Impl::load_final(const OperationKey& k
     rocksdb::PinnableSlice value;
     const rocksdb::Status status =
         database->db().Get(read, database->family(Family::operations), slice(bytes_of(key)), &value);
+    if (gave_up(read, status, value)) return std::nullopt;
     if (status.IsNotFound()) return Result<Loaded>(Loaded{Absent{}});
-    if (status.IsIncomplete()) return std::nullopt;
     if (!status.ok()) return Result<Loaded>(read_error(status));
     return decoded_final(view(value));
 }
@@ -50,8 +50,8 @@ std::optional<Result<Loaded>> RocksStore::Impl::load(const OperationKey& key, ro
         rocksdb::PinnableSlice value;
         const rocksdb::Status status =
             database->db().Get(read, database->family(Family::open), slice(bytes_of(key)), &value);
+        if (gave_up(read, status, value)) return std::nullopt;
         if (status.ok()) return decoded_record(view(value));
-        if (status.IsIncomplete()) return std::nullopt;
         if (!status.IsNotFound()) return Result<Loaded>(read_error(status));
     }
     return load_final(key, read);

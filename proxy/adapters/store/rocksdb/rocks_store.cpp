@@ -290,9 +290,9 @@ Task<Result<std::string>> RocksStore::allocate_step(std::string tenant, std::str
     cached.read_tier = rocksdb::kBlockCacheTier;
     std::string stored;
     // What can be read is durable. Anything else is the committer's to decide.
-    if (impl_->database->db().Get(cached, impl_->database->family(Family::steps), key, &stored).ok()) {
-        co_return stored;
-    }
+    const rocksdb::Status status =
+        impl_->database->db().Get(cached, impl_->database->family(Family::steps), key, &stored);
+    if (status.ok() && !Impl::gave_up(cached, status, stored)) co_return stored;
     const Status admitted = impl_->admit_claim();
     if (!admitted) co_return admitted.error();
     Committer& committer = *impl_->committer;

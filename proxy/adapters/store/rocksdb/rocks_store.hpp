@@ -38,6 +38,7 @@ struct RocksOptions {
     std::string node;       // name of this node, for messages; the store itself has one writer
     std::uint64_t block_cache_bytes = 64 * mebibyte;
     std::uint64_t write_buffer_bytes = 64 * mebibyte;  // all memtables together
+    int open_files_max = 512;                          // tables beyond it are opened anew for each read
     std::uint64_t wal_bytes_max = 128 * mebibyte;      // a start costs 6-8 ms per MiB of it
     std::size_t inline_body_bytes_max = 4096;          // larger bodies are kept beside the record
 
