@@ -33,6 +33,7 @@ public:
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
+    // localhost and names below it are this machine, whatever a name service would say (RFC 6761 section 6.3).
     // Errors: not_found (no such name, no address), timeout, unavailable (the name service failed), overloaded.
     Task<Result<Addresses>> resolve(std::string host, Millis budget);
 

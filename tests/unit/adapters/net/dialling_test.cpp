@@ -105,6 +105,21 @@ TEST_CASE("one slow name holds up neither other names nor its own waiters' budge
     mine.changed.notify_all();
 }
 
+TEST_CASE("localhost is this machine, and nobody is asked for it") {
+    Names mine;
+    names = &mine;
+    boost::asio::io_context context(1);
+    Resolver resolver({.threads = 1}, look_up);
+    for (const std::string name : {"localhost", "api.localhost"}) {
+        const auto found = run(context, resolver.resolve(name, Millis{5000}));
+        REQUIRE(found);
+        REQUIRE(found->size() == 2);
+        CHECK(found->front().to_string() == "127.0.0.1");
+        CHECK(found->back().to_string() == "::1");
+    }
+    CHECK(mine.asked == 0);
+}
+
 TEST_CASE("answers and failures are kept for a while, and questions are bounded") {
     Names mine;
     names = &mine;
