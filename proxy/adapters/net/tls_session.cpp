@@ -59,10 +59,10 @@ struct TlsBio {
         return made;
     }
 
-    // The server asks for a certificate and the context has none: the handshake goes on without, as the server may
+    // The server asks for a certificate. Where the context has none the handshake goes on without, as the server may
     // put up with that; if it doesn't, the reason is known.
-    static int certificate_asked_for(SSL* ssl, void* wanted) {
-        if (SSL_get_certificate(ssl) == nullptr) *static_cast<bool*>(wanted) = true;
+    static int certificate_asked_for(SSL*, void* asked) {
+        *static_cast<bool*>(asked) = true;
         return 1;
     }
 };
@@ -94,7 +94,7 @@ TlsSession::TlsSession(TlsContextPtr context, int socket, const std::string& hos
     wire_.socket = socket;
     attach();
     SSL_set_connect_state(ssl_);
-    SSL_set_cert_cb(ssl_, TlsBio::certificate_asked_for, &certificate_wanted_);
+    SSL_set_cert_cb(ssl_, TlsBio::certificate_asked_for, &certificate_asked_);
     if (is_ip) {
         X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), host.c_str());
     } else {
@@ -135,10 +135,12 @@ Io TlsSession::outcome(int result, bool reading) {
             break;
         default: break;
     }
-    certificate_refused_ = !read_any_ && is_about_certificates(ERR_GET_REASON(ERR_peek_error()));
+    certificate_refused_ = certificate_asked_ && SSL_version(ssl_) == TLS1_3_VERSION && !read_any_ &&
+                           is_about_certificates(ERR_GET_REASON(ERR_peek_error()));
     const int number = why == SSL_ERROR_SYSCALL && errno != 0 ? errno : EPROTO;
     trouble_ = last_words(ssl_);
-    if (certificate_wanted_) trouble_ += "; it wants a client certificate (the profile's tls.client_certificate)";
+    if (certificate_asked_ && SSL_get_certificate(ssl_) == nullptr)
+        trouble_ += "; it wants a client certificate (the profile's tls.client_certificate)";
     ERR_clear_error();
     return {Io::State::failed, 0, boost::system::error_code(number, boost::system::system_category())};
 }

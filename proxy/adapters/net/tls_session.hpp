@@ -33,8 +33,9 @@ public:
     bool idle_and_healthy();
     bool pending() const;  // bytes have come that read() has not given out: the socket's readiness says nothing of them
     std::string trouble() const { return trouble_; }
-    // The peer broke the handshake off over our certificate, or the lack of one. In TLS 1.3 that is heard only after
-    // the client took the handshake for done (RFC 8446 section 4.4.2.4): what it sent by then was never processed.
+    // The server asked for a certificate in a TLS 1.3 handshake and broke it off over ours, or the lack of one. That is
+    // heard only after the client took the handshake for done (RFC 8446 section 4.4.2.4): what it sent by then was
+    // never processed. An alert that comes without having been asked, or in TLS 1.2, proves nothing of the kind.
     bool certificate_refused() const { return certificate_refused_; }
 
 private:
@@ -53,7 +54,7 @@ private:
     std::string trouble_;
     bool certificate_refused_ = false;
     bool read_any_ = false;
-    bool certificate_wanted_ = false;  // the server asked for one, and none is configured
+    bool certificate_asked_ = false;
 };
 
 }  // namespace opid
