@@ -67,7 +67,7 @@ class Listener:
             victims = list(self.open)
         for sock in victims:
             try:
-                sock.shutdown(socket.SHUT_RDWR)
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of TCP, also where its thread is in the midst of TLS
             except OSError:
                 pass
 
@@ -112,7 +112,11 @@ class Listener:
                 sock.sendall(bytes.fromhex("15030300020228"))
                 return
             if self.tls:
-                sock = self.tls.wrap_socket(raw, server_side=True)
+                sock = self.tls.wrap_socket(raw, server_side=True, do_handshake_on_connect=False)
+                with self.changed:      # `raw` has handed its descriptor over
+                    self.open.discard(raw)
+                    self.open.add(sock)
+                sock.do_handshake()
             self.serve(sock, number)
         except wire.Closed:
             pass
@@ -121,7 +125,7 @@ class Listener:
                 self.errors.append(e)
         finally:
             with self.changed:
-                self.open.discard(raw)
+                self.open.discard(sock)
                 self.changed.notify_all()
             try:
                 sock.close()

@@ -1,6 +1,5 @@
 """What the test_intercept files share: an opid that intercepts, providers behind TLS under their real names, and ways in."""
 import os
-import socket
 import ssl
 
 import yaml
@@ -29,40 +28,13 @@ def shipped(name, **more):
         return merge(yaml.safe_load(f), more)
 
 
-class TlsProvider(Provider):
-    """A provider behind TLS whose connections can be dropped."""
-
-    def __init__(self, *args, **more):
-        self.secured = set()
-        super().__init__(*args, **more)
-
-    def serve_connection(self, sock, number):
-        with self.changed:
-            self.secured.add(sock)
-        try:
-            super().serve_connection(sock, number)
-        finally:
-            with self.changed:
-                self.secured.discard(sock)
-
-    def drop_all(self):
-        super().drop_all()
-        with self.changed:
-            victims = list(self.secured)
-        for sock in victims:
-            try:
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)     # under TLS, whatever its thread does there
-            except OSError:
-                pass
-
-
 class InterceptCase(ProxyCase):
     """One opid for the class. `ca` signs the providers; `trust` is a client context that trusts opid's CA alone."""
 
     @classmethod
     def setUpClass(cls):
         cls.ca = Authority()
-        cls.provider = TlsProvider(handler=reply_ok, tls=cls.ca.context(*NAMES))
+        cls.provider = Provider(handler=reply_ok, tls=cls.ca.context(*NAMES))
         cls.clear = Provider(handler=reply_ok)
         cls.origin = Provider(handler=reply_ok, tls=cls.ca.context(BLIND, GITHUB, alpn=("h2", "http/1.1")))
         names = {f"{BLIND}:443": cls.origin.authority, f"{PLAIN}:80": cls.clear.authority,
