@@ -43,15 +43,10 @@ def grown(process, before, count):
     return {"rss_kib": round((resident - before[0]) / count, 2), "anon_kib": round((anonymous - before[1]) / count, 2)}
 
 
-def idle_connections(process, upstream, count, settle=SETTLE):
-    """KiB per idle keep-alive connection, before any request and after one GET each."""
-    target = f"http://{upstream}/idle" if process.name == "opid" else "/idle"
-    request = f"GET {target} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
-    with dial(process.address) as first:
-        for _ in range(200):
-            ask(first, request)
+def growth(process, enter, request, count, settle):
+    """What `count` idle connections that `enter` makes cost: before any request, and after one each."""
     before = process.memory()
-    connections = [dial(process.address) for _ in range(count)]
+    connections = [enter() for _ in range(count)]
     time.sleep(settle)
     fresh = grown(process, before, count)
     for connection in connections:
@@ -60,6 +55,17 @@ def idle_connections(process, upstream, count, settle=SETTLE):
     used = grown(process, before, count)
     for connection in connections:
         connection.close()
+    return fresh, used
+
+
+def idle_connections(process, upstream, count, settle=SETTLE):
+    """KiB per idle keep-alive connection, before any request and after one GET each."""
+    target = f"http://{upstream}/idle" if process.name == "opid" else "/idle"
+    request = f"GET {target} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
+    with dial(process.address) as first:
+        for _ in range(200):
+            ask(first, request)
+    fresh, used = growth(process, lambda: dial(process.address), request, count, settle)
     return {"before_any_request": fresh, "after_one_get": used, "count": count}
 
 
@@ -67,23 +73,16 @@ def idle_tunnels(process, upstream, count, settle=SETTLE):
     """KiB per idle CONNECT tunnel, before any byte in it and after one exchange each."""
     connect = f"CONNECT {upstream} HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
     request = f"GET /idle HTTP/1.1\r\nHost: {upstream}\r\n\r\n".encode()
+
+    def enter():
+        tunnel = dial(process.address)
+        ask(tunnel, connect)
+        return tunnel
+
     for _ in range(20):
-        with dial(process.address) as tunnel:
-            ask(tunnel, connect)
+        with enter() as tunnel:
             ask(tunnel, request)
-    before = process.memory()
-    tunnels = []
-    for _ in range(count):
-        tunnels.append(dial(process.address))
-        ask(tunnels[-1], connect)
-    time.sleep(settle)
-    fresh = grown(process, before, count)
-    for tunnel in tunnels:
-        ask(tunnel, request)
-    time.sleep(settle)
-    used = grown(process, before, count)
-    for tunnel in tunnels:
-        tunnel.close()
+    fresh, used = growth(process, enter, request, count, settle)
     return {"before_any_byte": fresh, "after_one_exchange": used, "count": count}
 
 
@@ -103,14 +102,5 @@ def idle_intercepted(process, proxy, authority, ca, count, settle=SETTLE):
     for _ in range(20):
         with enter() as first:
             ask(first, request)
-    before = process.memory()
-    connections = [enter() for _ in range(count)]
-    time.sleep(settle)
-    fresh = grown(process, before, count)
-    for connection in connections:
-        ask(connection, request)
-    time.sleep(settle)
-    used = grown(process, before, count)
-    for connection in connections:
-        connection.close()
+    fresh, used = growth(process, enter, request, count, settle)
     return {"after_handshake": fresh, "after_one_get": used, "count": count}

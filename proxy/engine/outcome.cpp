@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/encoding.hpp"
+#include "base/time_text.hpp"
 #include "core/answer/replay_fields.hpp"
 #include "core/http/date.hpp"
 #include "core/http/retry_after.hpp"
@@ -33,21 +34,12 @@ std::string quoted(std::string_view text) {
     return json;
 }
 
-std::string iso_time(Instant at) {
-    // RFC 3339 in UTC, to the second: for people who look for the original request.
-    const auto days = std::chrono::floor<std::chrono::days>(at);
-    const std::chrono::year_month_day date{days};
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at - days).count();
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), seconds / 3600,
-                       seconds / 60 % 60, seconds % 60);
-}
-
 // When and what route: an ID that was reused by mistake is found by them.
 std::string original_json(const Operation& operation) {
     const auto question = operation.intent.target.find('?');
-    return fmt::format("{{\"at\":{},\"method\":{},\"provider\":{},\"path\":{}}}", quoted(iso_time(operation.created)),
-                       quoted(operation.intent.method), quoted(operation.provider),
+    return fmt::format("{{\"at\":{},\"method\":{},\"provider\":{},\"path\":{}}}",
+                       quoted(utc_seconds(operation.created)), quoted(operation.intent.method),
+                       quoted(operation.provider),
                        quoted(std::string_view(operation.intent.target).substr(0, question)));
 }
 

@@ -23,8 +23,7 @@ Task<ProxyConnection::Served> ProxyConnection::open_tunnel(const Route& to, std:
                 base + " instead. Nothing was sent.");
         co_return co_await tell(std::move(problem), false);
     }
-    Route route = to;
-    co_return co_await intercept(std::move(route), std::move(tenant));
+    co_return co_await intercept(to, std::move(tenant));
 }
 
 void ProxyConnection::log_entry(const http::Authority& place, std::string_view what) const {
@@ -32,7 +31,7 @@ void ProxyConnection::log_entry(const http::Authority& place, std::string_view w
 }
 
 // The client is told yes before anything is dialled: what it says next decides where its bytes go.
-Task<ProxyConnection::Served> ProxyConnection::intercept(Route to, std::string tenant) {
+Task<ProxyConnection::Served> ProxyConnection::intercept(const Route& to, std::string tenant) {
     const bool written = co_await write_all(shard_, client_, tunnel_opened);
     if (!written) co_return Served{};
     const auto place = http::parse_authority(to.authority);
@@ -50,7 +49,6 @@ Task<ProxyConnection::Served> ProxyConnection::intercept(Route to, std::string t
         case EntryPlan::Kind::blind:
             shard_.metrics.profile_tunnels_blind.add();
             log_entry(*place, "relayed unseen, its writes are NOT guarded: " + plan.why);
-            to.origin.tls = false;
             co_return co_await tunnel_blind(to.origin, true);
         case EntryPlan::Kind::read_clear: break;
         case EntryPlan::Kind::intercept: {

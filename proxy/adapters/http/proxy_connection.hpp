@@ -32,7 +32,7 @@ private:
     Task<Served> serve_profile(const Route& route, std::string tenant);
     Task<Served> serve_echo();
     Task<Served> open_tunnel(const Route& route, std::string tenant);
-    Task<Served> intercept(Route route, std::string tenant);
+    Task<Served> intercept(const Route& route, std::string tenant);
     Task<Served> tunnel_blind(const Origin& origin, bool opened);
     std::optional<std::string> tenant_of_request() const;
     Task<Served> tell(Problem problem, bool keep, ProblemDialect dialect = ProblemDialect::problem,

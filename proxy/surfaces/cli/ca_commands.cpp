@@ -4,33 +4,23 @@
 
 #include <boost/json.hpp>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
+#include "base/time_text.hpp"
 #include "surfaces/cli/cli_output.hpp"
+#include "surfaces/cli/file_text.hpp"
 
 namespace opid {
 namespace {
 
 namespace json = boost::json;
 
-std::optional<std::string> bytes_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
-
-int told(const std::string& text, std::ostream& err) {
-    err << "opid: " << printable(text) << "\n";
-    return exit_problem;
-}
-
 json::object view_of(const CliTrust& trust) {
     json::object view;
     view["subject"] = trust.subject;
     view["fingerprint"] = trust.fingerprint;
-    view["not_before"] = time_text(trust.not_before);
-    view["not_after"] = time_text(trust.not_after);
+    view["not_before"] = utc_seconds(trust.not_before);
+    view["not_after"] = utc_seconds(trust.not_after);
     view["ca"] = trust.ca;
     view["bundle"] = trust.bundle;
     view["truststore"] = trust.truststore;
@@ -50,18 +40,9 @@ void print_view(const json::object& view, std::ostream& out) {
 
 }  // namespace
 
-std::string time_text(Instant at) {
-    const auto day = std::chrono::floor<std::chrono::days>(at);
-    const std::chrono::year_month_day date(day);
-    const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(at - day));
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
-                       time.minutes().count(), time.seconds().count());
-}
-
 int ca_show(CliHost& host, const std::string& data, bool json_wanted, std::ostream& out, std::ostream& err) {
     const Result<CliTrust> trust = host.trust(data, false);
-    if (!trust) return told(trust.error().what(), err);
+    if (!trust) return tell_problem(trust.error().what(), exit_problem, err);
     if (json_wanted) {
         out << json::serialize(view_of(*trust)) << "\n";
     } else {
@@ -73,10 +54,10 @@ int ca_show(CliHost& host, const std::string& data, bool json_wanted, std::ostre
 int ca_export(CliHost& host, const std::string& data, const CaExportOptions& options, std::ostream& out,
               std::ostream& err) {
     const Result<CliTrust> trust = host.trust(data, false);
-    if (!trust) return told(trust.error().what(), err);
+    if (!trust) return tell_problem(trust.error().what(), exit_problem, err);
     const std::string path = options.java ? trust->truststore : options.bundle ? trust->bundle : trust->ca;
-    const auto bytes = bytes_of(path);
-    if (!bytes) return told(path + " can't be read", err);
+    const auto bytes = file_text(path);
+    if (!bytes) return tell_problem(path + " can't be read", exit_problem, err);
     if (options.out.empty()) {
         out << *bytes;
         return exit_ok;
@@ -84,7 +65,7 @@ int ca_export(CliHost& host, const std::string& data, const CaExportOptions& opt
     std::ofstream file(options.out, std::ios::binary | std::ios::trunc);
     file << *bytes;
     file.close();
-    return file ? exit_ok : told(options.out + " can't be written", err);
+    return file ? exit_ok : tell_problem(options.out + " can't be written", exit_problem, err);
 }
 
 int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data, bool json_wanted, std::ostream& out,
@@ -93,7 +74,7 @@ int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data,
     json::object view;
     if (!answer) {
         const Result<CliTrust> trust = host.rotate_trust(data);
-        if (!trust) return told(trust.error().what(), err);
+        if (!trust) return tell_problem(trust.error().what(), exit_problem, err);
         view = view_of(*trust);
         err << "opid: note: no opid answers at " << client.address()
             << "; one that runs there after all keeps the old CA until it is started again\n";
@@ -101,7 +82,7 @@ int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data,
         boost::system::error_code error;
         json::value body = json::parse(answer->body, error);
         if (error || !body.is_object() || !answer->success()) {
-            return told(fmt::format("not rotated: {} {}", answer->status, answer->body), err);
+            return tell_problem(fmt::format("not rotated: {} {}", answer->status, answer->body), exit_problem, err);
         }
         view = std::move(body.as_object());
     }

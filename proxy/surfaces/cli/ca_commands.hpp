@@ -22,6 +22,4 @@ int ca_export(CliHost& host, const std::string& data, const CaExportOptions& opt
 int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data, bool json, std::ostream& out,
               std::ostream& err);
 
-std::string time_text(Instant at);  // "2026-11-30T10:00:00Z"
-
 }  // namespace opid

@@ -13,6 +13,11 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+int tell_problem(std::string_view text, int code, std::ostream& err) {
+    err << "opid: " << printable(text) << "\n";
+    return code;
+}
+
 void Table::print(std::ostream& out) const {
     std::vector<std::size_t> widths;
     for (const auto& row : rows_) {

@@ -9,6 +9,9 @@ namespace opid {
 
 std::string printable(std::string_view text);
 
+// Tells people what is wrong, as "opid: TEXT"; returns `code`, for return.
+int tell_problem(std::string_view text, int code, std::ostream& err);
+
 class Table {
 public:
     explicit Table(std::vector<std::string> titles) : rows_{std::move(titles)} {}

@@ -8,16 +8,11 @@
 #include <cstring>
 
 #include "surfaces/cli/cli_output.hpp"
-#include "surfaces/cli/shared_proxy.hpp"
+#include "surfaces/cli/client_session.hpp"
 #include "surfaces/cli/shell_format.hpp"
 
 namespace opid {
 namespace {
-
-int told(const Error& error, int code, std::ostream& err) {
-    err << "opid: " << printable(error.what()) << "\n";
-    return code;
-}
 
 void tell_notes(const ClientEnvironment& environment, std::ostream& err) {
     for (const std::string& note : environment.notes) err << "opid: note: " << printable(note) << "\n";
@@ -55,18 +50,18 @@ int print_environment(CliHost& host, const ClientOptions& options, const std::st
         return exit_no_proxy;
     }
     const Result<ClientTenant> tenant = client_tenant(options, found);
-    if (!tenant) return told(tenant.error(), exit_usage, err);
+    if (!tenant) return tell_problem(tenant.error().what(), exit_usage, err);
     const Result<CliTrust> trust = client_trust(host, found);
-    if (!trust) return told(trust.error(), exit_problem, err);
+    if (!trust) return tell_problem(trust.error().what(), exit_problem, err);
     const Result<ClientEnvironment> environment = client_setup(host, *trust, *tenant, found.proxy_address);
-    if (!environment) return told(environment.error(), exit_problem, err);
+    if (!environment) return tell_problem(environment.error().what(), exit_problem, err);
     if (json) {
         boost::json::object object;
         for (const auto& [name, value] : environment->variables) object[name] = value;
         out << boost::json::serialize(object) << "\n";
     } else {
         const Result<std::string> text = shell_text(environment->variables, *wanted);
-        if (!text) return told(text.error(), exit_problem, err);
+        if (!text) return tell_problem(text.error().what(), exit_problem, err);
         out << *text;
     }
     tell_notes(*environment, err);
@@ -84,31 +79,19 @@ int run_client(CliHost& host, const ClientOptions& options, const std::vector<st
         err << "opid: which command? opid run [OPTION...] -- COMMAND [ARGUMENT...]\n";
         return exit_usage;
     }
-    const CliSettings found = host.settings(options.config, options.data);
-    if (!settings_usable(found, options, err)) return exit_problem;
-    const Result<ClientTenant> tenant = client_tenant(options, found);
-    if (!tenant) return told(tenant.error(), exit_usage, err);
-    const Result<CliTrust> trust = client_trust(host, found);
-    if (!trust) return told(trust.error(), exit_problem, err);
-    SignalWatch signals;
-    SharedProxy proxy(host, options.config, options.data, signals, err);
-    const Result<std::string> address = proxy.enter(found);
-    if (!address) {
-        return proxy.interrupted() != 0 ? 128 + proxy.interrupted() : told(address.error(), exit_no_proxy, err);
-    }
-    const Result<ClientEnvironment> environment = client_setup(host, *trust, *tenant, *address);
-    if (!environment) return told(environment.error(), exit_problem, err);
-    tell_notes(*environment, err);
+    ClientSession session(host, options, err);
+    if (const int code = session.enter(); code != exit_ok) return code;
+    tell_notes(session.environment(), err);
     err.flush();
     StartOptions start;
     start.command = command;
-    start.environment = environment_with(environment->variables);
+    start.environment = environment_with(session.environment().variables);
     const Started started = start_program(start);
     if (started.failure != 0) {
         err << "opid: " << printable(command[0]) << ": " << std::strerror(started.failure) << "\n";
         return exit_code_of_failure(started.failure);
     }
-    return wait_for(started.pid, signals, proxy);
+    return wait_for(started.pid, session.signals(), session.proxy());
 }
 
 RunArguments split_run_arguments(const std::vector<std::string>& arguments, const std::vector<std::string>& valued) {

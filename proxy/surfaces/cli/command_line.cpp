@@ -10,6 +10,7 @@
 #include "surfaces/cli/cli_output.hpp"
 #include "surfaces/cli/client_commands.hpp"
 #include "surfaces/cli/doctor_command.hpp"
+#include "surfaces/cli/file_text.hpp"
 #include "surfaces/cli/ops_commands.hpp"
 #include "surfaces/cli/policy_commands.hpp"
 #include "surfaces/cli/store_commands.hpp"
@@ -26,12 +27,6 @@ constexpr const char* footer =
     "OPID_ADMIN_TOKEN, or find both through the configuration and <data>/admin.token.";
 
 constexpr const char* run_valued[] = {"--config", "--data", "--tenant", "--tenant-token"};
-
-std::optional<std::string> file_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
 
 int not_available(const std::string& name, std::ostream& err) {
     err << "opid: `" << name << "` is not available in this build\n";

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <optional>
 
+#include "base/time_text.hpp"
 #include "core/identity/form_fields.hpp"
-#include "surfaces/cli/ca_commands.hpp"
 #include "surfaces/cli/cli_output.hpp"
+#include "surfaces/cli/client_session.hpp"
 #include "surfaces/cli/doctor_probes.hpp"
-#include "surfaces/cli/shared_proxy.hpp"
 
 namespace opid {
 namespace {
@@ -69,7 +69,8 @@ public:
                            ours ? fmt::format("{} answers (opid {}){}", proxy, state.version,
                                               state.ready ? "" : ", not ready: " + state.text)
                                 : state.text});
-        checks_.push_back({"CA", true, fmt::format("{}, valid until {}", trust_.subject, time_text(trust_.not_after))});
+        checks_.push_back(
+            {"CA", true, fmt::format("{}, valid until {}", trust_.subject, utc_seconds(trust_.not_after))});
         if (!state.fingerprint.empty() && state.fingerprint != trust_.fingerprint) {
             checks_.back().good = false;
             checks_.back().text = fmt::format("the running proxy uses another CA than {}: start it again", trust_.ca);
@@ -227,31 +228,15 @@ private:
     std::optional<std::string> node_version_;
 };
 
-int told(const Error& error, int code, std::ostream& err) {
-    err << "opid: " << printable(error.what()) << "\n";
-    return code;
-}
-
 }  // namespace
 
 int run_doctor(CliHost& host, const ClientOptions& options, bool json_wanted, std::ostream& out, std::ostream& err) {
-    const CliSettings found = host.settings(options.config, options.data);
-    if (!settings_usable(found, options, err)) return exit_problem;
-    const Result<ClientTenant> tenant = client_tenant(options, found);
-    if (!tenant) return told(tenant.error(), exit_usage, err);
-    const Result<CliTrust> trust = client_trust(host, found);
-    if (!trust) return told(trust.error(), exit_problem, err);
-    SignalWatch signals;
-    SharedProxy proxy(host, options.config, options.data, signals, err);
-    const Result<std::string> address = proxy.enter(found);
-    if (!address) {
-        return proxy.interrupted() != 0 ? 128 + proxy.interrupted() : told(address.error(), exit_no_proxy, err);
-    }
-    const Result<ClientEnvironment> environment = client_setup(host, *trust, *tenant, *address);
-    if (!environment) return told(environment.error(), exit_problem, err);
-    Doctor doctor(host, *tenant, host.settings(options.config, options.data), *trust, signals);
-    doctor.look_around(*address);
-    const int interrupted = doctor.try_stacks(*environment);
+    ClientSession session(host, options, err);
+    if (const int code = session.enter(); code != exit_ok) return code;
+    Doctor doctor(host, session.tenant(), host.settings(options.config, options.data), session.trust(),
+                  session.signals());
+    doctor.look_around(session.address());
+    const int interrupted = doctor.try_stacks(session.environment());
     if (interrupted != 0) return 128 + interrupted;
     if (json_wanted) {
         out << json::serialize(doctor.view()) << "\n";

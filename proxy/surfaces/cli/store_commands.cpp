@@ -9,10 +9,7 @@ namespace opid {
 namespace {
 
 int told(const Result<std::string>& result, std::ostream& out, std::ostream& err) {
-    if (!result) {
-        err << "opid: " << printable(result.error().what()) << "\n";
-        return exit_problem;
-    }
+    if (!result) return tell_problem(result.error().what(), exit_problem, err);
     out << printable(*result) << "\n";
     return exit_ok;
 }
@@ -21,10 +18,7 @@ int told(const Result<std::string>& result, std::ostream& out, std::ostream& err
 
 int store_verify(CliHost& host, const std::string& data, bool json_wanted, std::ostream& out, std::ostream& err) {
     const Result<CliStoreReport> report = host.verify_store(data);
-    if (!report) {
-        err << "opid: " << printable(report.error().what()) << "\n";
-        return exit_problem;
-    }
+    if (!report) return tell_problem(report.error().what(), exit_problem, err);
     if (json_wanted) {
         boost::json::object result;
         result["sound"] = report->sound;
