@@ -1,5 +1,7 @@
 #include "engine/binding.hpp"
 
+#include <algorithm>
+
 namespace opid {
 namespace {
 
@@ -17,25 +19,27 @@ OperationKey key_of(const GuardedWrite& write) {
     return operation_key(write.tenant, scope_of(write), write.id.value());
 }
 
-Binding binding_of(const GuardedWrite& write, IntentLimits limits) {
-    Binding binding;
-    binding.key = key_of(write);
-    binding.digest = canonical_digest(write.intent, write.rule->intent, limits).value();
-    binding.raw_digest = raw_digest(write.intent).value();
-    return binding;
+const Digest& Binding::digest() const {
+    if (!digest_) digest_ = canonical_digest(write_.intent, write_.rule->intent, limits_).value();
+    return *digest_;
+}
+
+const Digest& Binding::raw_digest() const {
+    if (!raw_digest_) raw_digest_ = opid::raw_digest(write_.intent).value();
+    return *raw_digest_;
 }
 
 Operation draft_operation(const GuardedWrite& write, const Binding& binding) {
     Operation operation;
-    operation.key = binding.key;
+    operation.key = binding.key();
     operation.tenant = write.tenant;
     operation.scope = scope_of(write);
     operation.id = write.id.value();
     operation.provider = write.profile->provider;
     operation.rule = write.rule->name;
     operation.profile_digest = write.profile->digest;
-    operation.digest = binding.digest;
-    operation.raw_digest = binding.raw_digest;
+    operation.digest = binding.digest();
+    operation.raw_digest = binding.raw_digest();
     RecordedIntent& intent = operation.intent;
     intent.method = write.intent.method;
     intent.scheme_authority = write.intent.scheme_authority;
@@ -73,6 +77,31 @@ Intent recorded_intent(const Operation& operation, std::string_view request_body
 
 bool comparable(const Operation& operation, const GuardedWrite& write) {
     return operation.profile_digest == write.profile->digest;
+}
+
+bool repeats(const Operation& operation, const GuardedWrite& write, const Binding& binding) {
+    const RecordedIntent& recorded = operation.intent;
+    const Intent& intent = write.intent;
+    if (!comparable(operation, write) || operation.rule != write.rule->name) return false;
+    if (recorded.method != intent.method || recorded.scheme_authority != intent.scheme_authority) return false;
+    const std::string_view target = recorded.target;
+    if (target.size() != intent.path.size() + intent.query.size() || !target.starts_with(intent.path) ||
+        !target.ends_with(intent.query)) {
+        return false;
+    }
+    const std::size_t selected = intent.headers.size();
+    if (recorded.headers.size() != selected + 2) return false;
+    const auto& [media_name, media_type] = recorded.headers[selected];
+    const auto& [coding_name, content_coding] = recorded.headers[selected + 1];
+    return std::equal(intent.headers.begin(), intent.headers.end(), recorded.headers.begin()) &&
+           media_name == media_type_entry && media_type == intent.media_type && coding_name == content_coding_entry &&
+           content_coding == intent.content_coding && recorded.body.size == intent.body.size() &&
+           operation.raw_digest == binding.raw_digest();
+}
+
+bool repeats(const GuardedWrite& other, const GuardedWrite& write) {
+    return other.profile->digest == write.profile->digest && other.rule->name == write.rule->name &&
+           other.intent == write.intent;
 }
 
 }  // namespace opid

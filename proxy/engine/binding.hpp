@@ -1,5 +1,6 @@
 #pragma once
 // Binds a write to its operation ID: the draft of its record, and whether a recorded operation is the same one. Pure.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,28 @@ namespace opid {
 
 OperationKey key_of(const GuardedWrite& write);
 
-// What names a write: where its record lives and what it says.
-struct Binding {
-    OperationKey key;
-    Digest digest{};
-    Digest raw_digest{};
+// What names a write: where its record lives and what it says. The digests are worked out when they are first asked
+// for: a retry of the very same bytes needs no canonical form. Refers to the write. Used by one thread.
+class Binding {
+public:
+    Binding(const GuardedWrite& write, IntentLimits limits) : key_(key_of(write)), write_(write), limits_(limits) {}
+
+    const OperationKey& key() const { return key_; }
+    const Digest& digest() const;
+    const Digest& raw_digest() const;
+
+private:
+    OperationKey key_;
+    const GuardedWrite& write_;
+    IntentLimits limits_;
+    mutable std::optional<Digest> digest_;
+    mutable std::optional<Digest> raw_digest_;
 };
-Binding binding_of(const GuardedWrite& write, IntentLimits limits);
 
 // The record of a write that nobody has recorded yet; not registered, not stored.
 Operation draft_operation(const GuardedWrite& write, const Binding& binding);
 inline Operation draft_operation(const GuardedWrite& write, IntentLimits limits) {
-    return draft_operation(write, binding_of(write, limits));
+    return draft_operation(write, Binding(write, limits));
 }
 
 // The intent as it was recorded, whole only when the request body is at hand.
@@ -31,5 +42,10 @@ Intent recorded_intent(const Operation& operation, std::string_view request_body
 // Whether the profile that made the recorded digest is the one in force now; if not, digests of the two can't be
 // compared and both payloads are canonicalised anew.
 bool comparable(const Operation& operation, const GuardedWrite& write);
+
+// Whether `write` repeats the recorded request byte for byte, under the same rule of the same profile; then its
+// canonical digest is the recorded one, whatever the rule. False says nothing.
+bool repeats(const Operation& operation, const GuardedWrite& write, const Binding& binding);
+bool repeats(const GuardedWrite& other, const GuardedWrite& write);
 
 }  // namespace opid

@@ -37,7 +37,7 @@ CallerPass::CallerPass(EngineParts& parts, InFlightTable& table, KeyProofs& proo
       ledger_(parts.store, parts.observer),
       write_(std::move(write)),
       sink_(sink),
-      binding_(binding_of(write_, IntentLimits{parts.limits.decoded_body})),
+      binding_(write_, IntentLimits{parts.limits.decoded_body}),
       proven_plan_(proofs.proven_plan(*write_.profile, *write_.rule, write_.intent.scheme_authority)) {}
 
 Task<GuardedAnswer> CallerPass::run() {
@@ -45,7 +45,7 @@ Task<GuardedAnswer> CallerPass::run() {
     const Instant until = now() + patience;
     for (;;) {
         InFlightTable::SlotPtr held;
-        InFlightTable::SlotPtr slot = table_.try_hold(binding_.key, held);
+        InFlightTable::SlotPtr slot = table_.try_hold(binding_.key(), held);
         if (slot) {
             GuardedAnswer answer = co_await hold(std::move(slot));
             co_return answer;
@@ -56,7 +56,7 @@ Task<GuardedAnswer> CallerPass::run() {
 }
 
 Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held, Instant until) {
-    std::optional<Operation> other = table_.bound_to_another(held, write_, binding_);
+    std::optional<Operation> other = table_.bound_to_another(held, write_, intent_limits());
     if (other) {
         const bool same = co_await same_request(*other);
         if (!same) {
@@ -88,7 +88,7 @@ Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held,
 
 Task<GuardedAnswer> CallerPass::hold(InFlightTable::SlotPtr slot) {
     Hold hold(table_, slot);
-    table_.bind(slot, &write_, &binding_);
+    table_.bind(slot, &write_);
     co_await look_and_decide();
     if (told_.shared && hold.has_waiters()) {
         SharedOutcome shared;
@@ -102,7 +102,7 @@ Task<GuardedAnswer> CallerPass::hold(InFlightTable::SlotPtr slot) {
 }
 
 Task<> CallerPass::look_and_decide() {
-    auto loading = parts_.store.load(binding_.key);
+    auto loading = parts_.store.load(binding_.key());
     Result<Loaded> loaded = co_await std::move(loading);
     if (!loaded) co_return tell_trouble(loaded.error());
     if (std::holds_alternative<Absent>(*loaded)) {
@@ -212,11 +212,12 @@ Task<std::string> CallerPass::request_body_of(const Operation& operation) {
 // Two providers may share an address; an ID that was used at one of them names nothing at the other.
 Task<bool> CallerPass::same_request(const Operation& operation) {
     if (operation.provider != write_.profile->provider) co_return false;
-    if (operation.digest == binding_.digest) co_return true;
+    if (repeats(operation, write_, binding_)) co_return true;
+    if (operation.digest == binding_.digest()) co_return true;
     if (comparable(operation, write_)) co_return false;
     const std::string body = co_await request_body_of(operation);
     const Intent original = recorded_intent(operation, body);
-    co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == binding_.digest;
+    co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == binding_.digest();
 }
 
 Task<Problem> CallerPass::mismatch_with(const Operation& operation) {

@@ -12,7 +12,6 @@ struct InFlightTable::Slot {
     const OperationKey key;
     std::mutex mutex;
     const GuardedWrite* write = nullptr;
-    const Binding* binding = nullptr;
     bool ended = false;
     std::shared_ptr<const SharedOutcome> outcome;
     std::vector<TimedWait<Waited>::Ptr> waiters;
@@ -38,20 +37,23 @@ InFlightTable::SlotPtr InFlightTable::try_hold(const OperationKey& key, SlotPtr&
     return place->second;
 }
 
-void InFlightTable::bind(const SlotPtr& slot, const GuardedWrite* write, const Binding* binding) {
+void InFlightTable::bind(const SlotPtr& slot, const GuardedWrite* write) {
     const std::lock_guard lock(slot->mutex);
     slot->write = write;
-    slot->binding = binding;
 }
 
 std::optional<Operation> InFlightTable::bound_to_another(const SlotPtr& slot, const GuardedWrite& write,
-                                                         const Binding& mine) {
-    const std::lock_guard lock(slot->mutex);
-    if (slot->write == nullptr) return std::nullopt;
-    if (slot->binding->digest == mine.digest && slot->write->profile->provider == write.profile->provider) {
-        return std::nullopt;
+                                                         IntentLimits limits) {
+    std::optional<GuardedWrite> held;
+    {
+        const std::lock_guard lock(slot->mutex);
+        if (slot->write == nullptr || repeats(*slot->write, write)) return std::nullopt;
+        held = *slot->write;  // to be looked at without the lock, as a canonical form takes its time
     }
-    return draft_operation(*slot->write, *slot->binding);
+    const Binding binding(*held, limits);
+    const bool same_provider = held->profile->provider == write.profile->provider;
+    if (same_provider && binding.digest() == Binding(write, limits).digest()) return std::nullopt;
+    return draft_operation(*held, binding);
 }
 
 bool InFlightTable::has_waiters(const SlotPtr& slot) {
@@ -67,7 +69,6 @@ void InFlightTable::release(const SlotPtr& slot, std::shared_ptr<const SharedOut
     }
     const std::lock_guard lock(slot->mutex);
     slot->write = nullptr;
-    slot->binding = nullptr;
     slot->ended = true;
     slot->outcome = std::move(outcome);
     for (const auto& waiter : slot->waiters) {

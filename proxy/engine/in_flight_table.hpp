@@ -32,12 +32,12 @@ public:
     // The slot if nobody holds the key; else null, and `held` is the slot to wait on.
     SlotPtr try_hold(const OperationKey& key, SlotPtr& held);
 
-    // Says what the holder works on, so that a caller with another payload need not wait to be told. Both stay where
-    // they are, unchanged, until release().
-    void bind(const SlotPtr& slot, const GuardedWrite* write, const Binding* binding);
-    // A draft of what is bound if it differs from `mine` in digest or provider; nothing where it is the same or not
+    // Says what the holder works on, so that a caller with another payload need not wait to be told. It stays where it
+    // is, unchanged, until release().
+    void bind(const SlotPtr& slot, const GuardedWrite* write);
+    // A draft of what is bound if it differs from `write` in digest or provider; nothing where it is the same or not
     // bound yet.
-    std::optional<Operation> bound_to_another(const SlotPtr& slot, const GuardedWrite& write, const Binding& mine);
+    std::optional<Operation> bound_to_another(const SlotPtr& slot, const GuardedWrite& write, IntentLimits limits);
     bool has_waiters(const SlotPtr& slot);
 
     // Ends the hold and wakes everybody with the outcome (null: look again). Once per hold.
