@@ -61,7 +61,7 @@ public:
 
     bool run() {
         skip_blanks();
-        if (!value(false, 0, false)) return false;
+        if (!value({})) return false;
         while (!open_.empty()) {
             if (!member_or_close()) return false;
         }
@@ -101,11 +101,13 @@ private:
             ++at_;
             skip_blanks();
         }
-        const std::size_t name_begin = at_;
-        bool name_escaped = false;
+        JsonDocument::Node child_node;
         if (object) {
             if (peek() != '"') return fail("expected a member name");
-            if (!string(name_escaped)) return false;
+            child_node.member = true;
+            child_node.name_begin = static_cast<std::uint32_t>(at_);
+            if (!string(child_node.name_escaped)) return false;
+            child_node.name_end = static_cast<std::uint32_t>(at_);
             skip_blanks();
             if (peek() != ':') return fail("expected ':'");
             ++at_;
@@ -115,7 +117,7 @@ private:
         if (open.last_child != 0) document_.nodes_[open.last_child].next = child;
         document_.nodes_[open.node].has_children = true;
         open_.back().last_child = child;
-        return value(object, static_cast<std::uint32_t>(name_begin), name_escaped);
+        return value(child_node);
     }
 
     bool close(bool object) {
@@ -127,13 +129,9 @@ private:
         return true;
     }
 
-    bool value(bool member, std::uint32_t name_begin, bool name_escaped) {
+    bool value(JsonDocument::Node node) {  // which has its name already
         if (document_.nodes_.size() >= limits_.nodes) return fail("too many values");
-        JsonDocument::Node node;
         node.begin = static_cast<std::uint32_t>(at_);
-        node.member = member;
-        node.name_begin = name_begin;
-        node.name_escaped = name_escaped;
         const char c = peek();
         if (c == '{' || c == '[') {
             if (open_.size() >= limits_.depth) return fail("nested too deeply");

@@ -15,7 +15,7 @@ enum class JsonKind : std::uint8_t { null, boolean, number, string, array, objec
 
 struct JsonLimits {
     std::uint32_t depth = 512;       // nested arrays and objects
-    std::uint32_t nodes = 1u << 22;  // values in one text; 24 bytes of memory each
+    std::uint32_t nodes = 1u << 22;  // values in one text; 28 bytes of memory each
 };
 
 class JsonDocument;
@@ -48,6 +48,7 @@ public:
 private:
     friend class JsonDocument;
     friend class JsonParser;
+    static std::string_view decoded(std::string_view quoted, bool escaped, std::string& scratch);
     JsonValue(const JsonDocument* document, std::uint32_t index) : document_(document), index_(index) {}
     const JsonDocument* document_;
     std::uint32_t index_;
@@ -68,6 +69,7 @@ private:
         std::uint32_t begin = 0;
         std::uint32_t end = 0;
         std::uint32_t name_begin = 0;
+        std::uint32_t name_end = 0;
         std::uint32_t next = 0;  // 0: the last of its parent
         JsonKind kind = JsonKind::null;
         bool escaped = false;
@@ -79,6 +81,25 @@ private:
     std::vector<Node> nodes_;
     std::optional<std::size_t> duplicate_at_;
 };
+
+inline JsonKind JsonValue::kind() const { return document_->nodes_[index_].kind; }
+inline std::size_t JsonValue::begin() const { return document_->nodes_[index_].begin; }
+inline std::size_t JsonValue::end() const { return document_->nodes_[index_].end; }
+inline std::string_view JsonValue::raw() const { return document_->text_.substr(begin(), end() - begin()); }
+inline bool JsonValue::boolean() const { return document_->text_[begin()] == 't'; }
+inline bool JsonValue::is_member() const { return document_->nodes_[index_].member; }
+inline std::size_t JsonValue::name_begin() const { return document_->nodes_[index_].name_begin; }
+
+inline std::optional<JsonValue> JsonValue::first() const {
+    if (!document_->nodes_[index_].has_children) return std::nullopt;
+    return JsonValue(document_, index_ + 1);
+}
+
+inline std::optional<JsonValue> JsonValue::next() const {
+    const std::uint32_t next = document_->nodes_[index_].next;
+    if (next == 0) return std::nullopt;
+    return JsonValue(document_, next);
+}
 
 // Reads a whole text; the document refers to it, so it must outlive the document. Strict: UTF-8 without byte order
 // mark, well-formed, paired surrogates, no trailing bytes, at most 4 GiB. Errors (invalid) give the byte offset.

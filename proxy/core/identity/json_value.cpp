@@ -52,48 +52,25 @@ void decode(std::string_view inner, std::string& out) {
     if (at < inner.size()) out.append(inner, at, inner.size() - at);
 }
 
-// The text between the quotes of the string that begins at `begin`.
-std::string_view inside_quotes(std::string_view text, std::size_t begin, bool escaped) {
-    std::size_t end = begin + 1;
-    if (!escaped) {
-        end = text.find('"', end);
-    } else {
-        while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    }
-    return text.substr(begin + 1, end - begin - 1);
-}
-
 }  // namespace
 
-JsonKind JsonValue::kind() const { return document_->nodes_[index_].kind; }
-std::size_t JsonValue::begin() const { return document_->nodes_[index_].begin; }
-std::size_t JsonValue::end() const { return document_->nodes_[index_].end; }
-std::string_view JsonValue::raw() const { return document_->text_.substr(begin(), end() - begin()); }
-bool JsonValue::boolean() const { return document_->text_[begin()] == 't'; }
+// `quoted`: with its quotes, as in the text.
+std::string_view JsonValue::decoded(std::string_view quoted, bool escaped, std::string& scratch) {
+    const std::string_view inner = quoted.substr(1, quoted.size() - 2);
+    if (!escaped) return inner;
+    decode(inner, scratch);
+    return scratch;
+}
 
 std::string_view JsonValue::string(std::string& scratch) const {
     const auto& node = document_->nodes_[index_];
     OPID_INVARIANT(node.kind == JsonKind::string);
-    const std::string_view inner = document_->text_.substr(node.begin + 1, node.end - node.begin - 2);
-    if (!node.escaped) return inner;
-    decode(inner, scratch);
-    return scratch;
+    return decoded(raw(), node.escaped, scratch);
 }
 
 std::string JsonValue::string() const {
     std::string scratch;
     return std::string(string(scratch));
-}
-
-std::optional<JsonValue> JsonValue::first() const {
-    if (!document_->nodes_[index_].has_children) return std::nullopt;
-    return JsonValue(document_, index_ + 1);
-}
-
-std::optional<JsonValue> JsonValue::next() const {
-    const std::uint32_t next = document_->nodes_[index_].next;
-    if (next == 0) return std::nullopt;
-    return JsonValue(document_, next);
 }
 
 std::size_t JsonValue::size() const {
@@ -102,16 +79,11 @@ std::size_t JsonValue::size() const {
     return count;
 }
 
-bool JsonValue::is_member() const { return document_->nodes_[index_].member; }
-std::size_t JsonValue::name_begin() const { return document_->nodes_[index_].name_begin; }
-
 std::string_view JsonValue::name(std::string& scratch) const {
     const auto& node = document_->nodes_[index_];
     OPID_INVARIANT(node.member);
-    const std::string_view inner = inside_quotes(document_->text_, node.name_begin, node.name_escaped);
-    if (!node.name_escaped) return inner;
-    decode(inner, scratch);
-    return scratch;
+    const std::size_t length = node.name_end - node.name_begin;
+    return decoded(document_->text_.substr(node.name_begin, length), node.name_escaped, scratch);
 }
 
 std::string JsonValue::name() const {
