@@ -68,6 +68,14 @@ class Answers(ProxyCase):
         self.handle(lambda ex: (ex.read_body(), ex.reply(200, {}, "good")))
         self.assertEqual(b"good", conn.request("GET", FORWARD + "/next", host="plain.test").body)
 
+    def test_extra_bytes_are_not_the_answer_to_a_pipelined_request_either(self):
+        self.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", close=False)
+        conn = self.connect()
+        request = f"GET {FORWARD}/%s HTTP/1.1\r\nHost: plain.test\r\n\r\n"
+        conn.send(request % "one" + request % "two")
+        self.assertEqual(b"ok", conn.response().body)
+        self.assertEqual(b"ok", conn.response().body)
+
     def test_length_and_coding_at_once(self):
         self.answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
         _, r = self.get()

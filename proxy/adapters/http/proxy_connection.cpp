@@ -12,6 +12,7 @@ namespace opid {
 namespace {
 
 constexpr char tls_handshake_record = 0x16;
+constexpr Millis warm_for{250};  // how long a connection keeps its buffers after a request
 
 bool is_loopback(const boost::asio::ip::address& address) {
     if (address.is_v4()) return address.to_v4().is_loopback();
@@ -79,6 +80,11 @@ void ProxyConnection::drain() noexcept {
 Task<> ProxyConnection::serve() {
     bool lingering = false;
     while (client_.is_open()) {
+        if (scratch_ && scratch_->in.empty()) {
+            const Rest rest = co_await read_while_warm();
+            if (rest == Rest::over) break;
+            if (rest == Rest::quiet) shard_.give_scratch(std::move(scratch_));
+        }
         if (!scratch_) {
             const bool bytes = co_await wait_while_idle();
             if (!bytes) break;
@@ -93,11 +99,28 @@ Task<> ProxyConnection::serve() {
             lingering = served->body_unread || (client_.is_open() && scratch_ && !scratch_->in.empty());
             break;
         }
-        if (scratch_->in.empty()) shard_.give_scratch(std::move(scratch_));
     }
     if (scratch_) shard_.give_scratch(std::move(scratch_));
     if (client_.is_open() && lingering) co_await linger(shard_, client_);
     client_.close();
+}
+
+// Where requests follow each other, the next one is read into the buffer of the last.
+Task<ProxyConnection::Rest> ProxyConnection::read_while_warm() {
+    Scratch& s = *scratch_;
+    if (s.in.capacity() != BufferPool::small_bytes) co_return Rest::quiet;  // gone, or too large to rest on
+    idle_ = true;
+    deadline_.arm(shard_.deadlines, client_, warm_for);
+    auto reading = client_.read(s.in.room(), s.in.room_size());
+    const Io io = co_await std::move(reading);
+    idle_ = false;
+    const bool quiet = deadline_.expired();
+    deadline_.disarm();
+    if (io.state == Io::State::done) {
+        s.in.commit(io.bytes);
+        co_return Rest::bytes;
+    }
+    co_return quiet && client_.is_open() ? Rest::quiet : Rest::over;
 }
 
 // No buffer is held here. False: the client left, or was silent for too long.

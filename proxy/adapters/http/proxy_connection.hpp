@@ -25,6 +25,8 @@ private:
         bool body_unread = false;
     };
 
+    enum class Rest : std::uint8_t { bytes, quiet, over };
+    Task<Rest> read_while_warm();
     Task<bool> wait_while_idle();
     Task<std::optional<Served>> read_head();  // a value: it was answered, or the connection is over
     Task<Served> serve_request();

@@ -58,6 +58,7 @@ Relay::Relay(IoShard& shard, Stream& client, Scratch& scratch, RelayPlan plan)
 
 Task<RelayEnd> Relay::run() {
     shard_.metrics.passed_through.add();
+    s_.up.clear();  // what an origin sent beyond its answer is no part of the next one
     write_head();
     if (!take_buffered_body()) co_return end_;
     Step step = Step::again;
@@ -128,7 +129,6 @@ Relay::Step Relay::lost(std::string_view what) {
 Task<Relay::Step> Relay::read_head() {
     if (s_.up.capacity() == 0) s_.up = shard_.buffers.take_small();
     s_.progress = {};
-    bool look = upstream_.is_tls() || !whole_;  // a plain socket has no answer yet: looking would be a call in vain
     for (;;) {
         if (!s_.up.empty()) {
             const http::HeadParse parse = http::parse_response_head(s_.up.view(), shard_.shared.options.limits.head,
@@ -144,25 +144,19 @@ Task<Relay::Step> Relay::read_head() {
             }
             if (s_.up.room_size() == 0) shard_.buffers.grow(s_.up);
         }
-        Io io{Io::State::want_read, 0, {}};
-        if (look) io = upstream_.read_now(s_.up.room(), s_.up.room_size());
-        look = true;
+        watch();
+        auto reading = upstream_.read(s_.up.room(), s_.up.room_size());
+        const Io io = co_await std::move(reading);
+        if (client_gone_ || bad_body_ || body_stalled_) co_return interrupted();
         if (io.state == Io::State::done) {
             s_.up.commit(io.bytes);
             continue;
         }
-        if (!io.blocked()) {
-            const std::string_view what = io.state == Io::State::failed ? "broke the connection"
-                                                                        : "closed the connection";
-            if (s_.up.empty()) co_return lost(what);
-            refuse(ProblemKind::upstream_invalid,
-                   "The origin " + std::string(what) + " in the middle of its answer's head.");
-            co_return Step::over;
-        }
-        watch();
-        auto ready = upstream_.wait(io.state);
-        co_await std::move(ready);
-        if (client_gone_ || bad_body_ || body_stalled_) co_return interrupted();
+        const std::string_view what = io.state == Io::State::failed ? "broke the connection" : "closed the connection";
+        if (s_.up.empty()) co_return lost(what);
+        refuse(ProblemKind::upstream_invalid,
+               "The origin " + std::string(what) + " in the middle of its answer's head.");
+        co_return Step::over;
     }
 }
 

@@ -257,24 +257,25 @@ Task<bool> UpstreamClient::Sending::read_head() {
             }
             if (in_.room_size() == 0) buffers_.grow(in_);
         }
-        const Io io = stream_.read_now(in_.room(), in_.room_size());
+        deadline_.arm(deadlines_, stream_, time_left());
+        auto reading = stream_.read(in_.room(), in_.room_size());
+        const Io io = co_await std::move(reading);
+        const bool late = deadline_.expired();
+        deadline_.disarm();
         if (io.state == Io::State::done) {
             exchange_.evidence.stage = Stage::first_byte;
             in_.commit(io.bytes);
             continue;
         }
-        if (!io.blocked()) {
-            if (stream_.certificate_refused()) {
-                // The provider never took the connection for one: what went into it was not looked at.
-                exchange_.evidence.stage = Stage::connected;
-                exchange_.evidence.bytes_sent = 0;
-                co_return fail("tls: " + stream_.tls_trouble());
-            }
-            const bool nothing = exchange_.evidence.stage < Stage::first_byte;
-            co_return fail(io.state == Io::State::failed ? "reset" : nothing ? "closed without an answer" : "cut");
+        if (late) co_return fail("timeout");
+        if (stream_.certificate_refused()) {
+            // The provider never took the connection for one: what went into it was not looked at.
+            exchange_.evidence.stage = Stage::connected;
+            exchange_.evidence.bytes_sent = 0;
+            co_return fail("tls: " + stream_.tls_trouble());
         }
-        const bool in_time = co_await ready(io.state);
-        if (!in_time) co_return fail("timeout");
+        const bool nothing = exchange_.evidence.stage < Stage::first_byte;
+        co_return fail(io.state == Io::State::failed ? "reset" : nothing ? "closed without an answer" : "cut");
     }
 }
 

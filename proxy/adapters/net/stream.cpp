@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <cerrno>
 
 #include "adapters/net/tls_session.hpp"
@@ -95,6 +97,32 @@ Io Stream::write_now(std::span<const std::string_view> pieces) {
 Io Stream::handshake_now() {
     if (!is_open() || !tls_) return {Io::State::failed, 0, from_errno(EBADF)};
     return tls_->handshake();
+}
+
+Task<Io> Stream::read(char* into, std::size_t room) {
+    Io io{Io::State::failed, 0, from_errno(EBADF)};
+    if (!is_open()) co_return io;
+    while (tls_) {
+        io = tls_->read(into, room);
+        if (!io.blocked()) co_return io;
+        auto ready = wait(io.state);
+        const std::tuple<error_code> waited = co_await std::move(ready);
+        const error_code& error = std::get<0>(waited);
+        if (!error && is_open()) continue;
+        io.state = Io::State::failed;
+        io.error = error;
+        co_return io;
+    }
+    auto reading = socket_->async_read_some(boost::asio::buffer(into, room), boost::asio::as_tuple(use_task));
+    const std::tuple<error_code, std::size_t> read = co_await std::move(reading);
+    io.error = std::get<0>(read);
+    io.bytes = std::get<1>(read);
+    if (io.bytes > 0) {
+        io.state = Io::State::done;
+    } else if (io.error == boost::asio::error::eof) {
+        io.state = Io::State::end;
+    }
+    co_return io;
 }
 
 Task<> Stream::wait_either() {

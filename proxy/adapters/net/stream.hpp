@@ -1,7 +1,7 @@
 #pragma once
-// A TCP connection, or a TLS session over one, behind one type. Reading and writing never wait: they say what
-// to wait for, and waiting is a separate step without a buffer, so that an idle connection holds none. Used by one
-// thread; two coroutines may drive the two directions.
+// A TCP connection, or a TLS session over one, behind one type. read_now() and write_now() never wait: they say what
+// to wait for, and waiting is a separate step without a buffer, so that an idle connection holds none. read() is for
+// those who hold a buffer anyway. Used by one thread; two coroutines may drive the two directions.
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -58,6 +58,10 @@ public:
     Io write_now(std::span<const std::string_view> pieces);
     Io write_now(std::string_view piece) { return write_now(std::span<const std::string_view>(&piece, 1)); }
     Io handshake_now();  // done when finished; failed: tls_trouble() says why
+
+    // Waits for bytes and takes them; never blocked. After cancel() or close(): failed, unless bytes had come before.
+    // One system call on a plain socket, where wait() and read_now() make two.
+    Task<Io> read(char* into, std::size_t room);
 
     // Resumes when an attempt may get further, or after cancel() or close(). `state` is want_read or want_write.
     auto wait(Io::State state) {

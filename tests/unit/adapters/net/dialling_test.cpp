@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -227,6 +228,51 @@ TEST_CASE("the pool gives back only connections that are silent, young and of th
 
     pool.give(origin, fresh(), 1, Millis{0});
     CHECK(pool.size() == 0);
+}
+
+TEST_CASE("a read waits for bytes, takes what there is and tells an end from a reset and a deadline") {
+    Listener listener;
+    auto outbound = outbound_of({"127.0.0.0/8"});
+    boost::asio::io_context context(1);
+    Dialled dialled =
+        run(context, outbound->dialler().dial(origin_of("127.0.0.1:" + std::to_string(listener.port))));
+    REQUIRE_FALSE(dialled.failure);
+    Stream stream = std::move(dialled.stream);
+    const int peer = listener.accept();
+    std::array<char, 8> into{};
+    const auto read = [&] { return run(context, stream.read(into.data(), into.size())); };
+
+    boost::asio::post(context, [peer] { CHECK(::send(peer, "0123456789", 10, MSG_NOSIGNAL) == 10); });
+    Io io = read();
+    CHECK((io.state == Io::State::done && io.bytes == 8));
+    io = read();  // what was left over
+    CHECK((io.state == Io::State::done && io.bytes == 2));
+    CHECK(std::string_view(into.data(), 2) == "89");
+
+    StreamDeadline deadline;
+    deadline.arm(deadlines_of(context), stream, Millis{1});
+    io = read();
+    CHECK((io.state == Io::State::failed && io.error == boost::asio::error::operation_aborted));
+    CHECK(deadline.expired());
+    CHECK(stream.is_open());
+
+    CHECK(::send(peer, "x", 1, MSG_NOSIGNAL) == 1);  // goes on where it was
+    io = read();
+    CHECK((io.state == Io::State::done && into[0] == 'x'));
+
+    SECTION("an end in order") {
+        ::close(peer);
+        CHECK(read().state == Io::State::end);
+        stream.close();
+        CHECK(read().state == Io::State::failed);
+    }
+    SECTION("a reset") {
+        const linger at_once{1, 0};
+        ::setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        ::close(peer);
+        io = read();
+        CHECK((io.state == Io::State::failed && io.error == boost::asio::error::connection_reset));
+    }
 }
 
 TEST_CASE("authorities become origins with one key a place") {
