@@ -117,7 +117,9 @@ Status Application::open_store() {
     Result<std::string> name = node_name(settings_.data, settings_.node);
     if (!name) return name.error();
     node_.name = std::move(*name);
-    Result<std::unique_ptr<RocksStore>> opened = RocksStore::open(rocks_options(settings_, node_.name, timers_));
+    RocksOptions store = rocks_options(settings_, node_.name, timers_);
+    store.accept_restore_horizon = options_.accept_restore;
+    Result<std::unique_ptr<RocksStore>> opened = RocksStore::open(std::move(store));
     if (!opened) return Error(opened.error().kind(), fmt::format("data: {}", opened.error().what()));
     rocks_ = std::move(*opened);
     const Result<std::uint64_t> epoch = next_epoch(settings_.data, timers_.now());

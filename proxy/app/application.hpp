@@ -35,6 +35,7 @@ std::string_view opid_version();
 struct ServeOptions {
     std::string config;  // --config; empty: searched for
     std::string data;    // --data; empty: as configured
+    bool accept_restore = false;
 };
 
 class Application final : public AdminHost {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "adapters/settings/load_profiles.hpp"
+#include "adapters/store/rocksdb/directory.hpp"
 #include "adapters/store/rocksdb/rocks_store.hpp"
 #include "adapters/system/durable_file.hpp"
 #include "adapters/system/system_timers.hpp"
@@ -96,10 +97,11 @@ bool trust_files_are_current(const std::string& folder, const CertificateAuthori
 
 }  // namespace
 
-int CommandHost::serve(const std::string& config, const std::string& data) {
+int CommandHost::serve(const std::string& config, const std::string& data, bool accept_restore) {
     ServeOptions options;
     options.config = config;
     options.data = data;
+    options.accept_restore = accept_restore;
     Application application(std::move(options), hooks_, out_, err_);
     return application.run();
 }
@@ -160,6 +162,9 @@ Result<std::string> CommandHost::backup_store(const std::string& data, const std
     const SystemTimers timers;
     Settings settings;
     settings.data = data;
+    if (!database_exists(StorePaths(data))) {
+        return Error(ErrorKind::not_found, fmt::format("there is no store in {}: nothing was backed up", data));
+    }
     Result<std::unique_ptr<RocksStore>> store = RocksStore::open(rocks_options(settings, "backup", timers));
     if (!store) return store.error();
     const Result<BackupInfo> made = run_now((*store)->backup(folder));
@@ -172,7 +177,7 @@ Result<std::string> CommandHost::restore_store(const std::string& folder, const 
     if (!restored) return restored.error();
     return fmt::format(
         "backup {} restored into {}. Operations that began after it are not known any more: a retry of one "
-        "of them would run again.",
+        "of them would run again. Start once with `opid serve --accept-restore` to go on.",
         restored->id, data);
 }
 

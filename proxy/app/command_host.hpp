@@ -15,7 +15,7 @@ public:
           out_(out),
           err_(err) {}
 
-    int serve(const std::string& config, const std::string& data) override;
+    int serve(const std::string& config, const std::string& data, bool accept_restore) override;
     CliSettings settings(const std::string& config, const std::string& data) override;
     CliPolicies policies(const std::vector<std::string>& paths) override;
     Result<CliStoreReport> verify_store(const std::string& data) override;

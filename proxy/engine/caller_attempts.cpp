@@ -72,12 +72,31 @@ Task<> CallerPass::review(std::string reason) {
     tell_status();
 }
 
+// A JSON-RPC request keeps its own spelling: its answer has to carry its own id.
+Task<Status> CallerPass::keep_to_the_record() {
+    const bool as_it_came = operation_.version == 0 || !write_.jsonrpc_id.empty();
+    if (as_it_came || original_ || repeats(operation_, write_, binding_)) co_return ok();
+    const Payload& recorded = operation_.intent.body;
+    std::string body = recorded.bytes;
+    if (recorded.external && body.empty()) {
+        auto loading = parts_.store.load_body(operation_.key, BodyPart::request);
+        Result<std::string> bytes = co_await std::move(loading);
+        if (!bytes) co_return bytes.error();
+        body = std::move(*bytes);
+    }
+    original_.emplace(as_recorded(write_, operation_, body));
+    co_return ok();
+}
+
 Task<> CallerPass::attempts() {
+    const Status kept = co_await keep_to_the_record();
+    if (!kept) co_return tell_trouble(kept.error());
+    const GuardedWrite& sent = original_ ? *original_ : write_;
     std::optional<Instant> until;
     for (;;) {
         const std::string key = provider_key_for(write_, operation_);
         std::string body_storage;
-        Result<OutboundRequest> outbound = outbound_request(write_, key, body_storage);
+        Result<OutboundRequest> outbound = outbound_request(sent, key, body_storage);
         if (!outbound) {
             co_return tell_me(
                 simple_problem(ProblemKind::bad_request,

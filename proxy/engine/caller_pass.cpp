@@ -75,7 +75,10 @@ Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held,
             "Retry later with the SAME operation ID: too many callers wait for this operation.", write_.id.value());
         co_return rendered(problem, nullptr);
     }
-    if (!waited.ended) co_return rendered(in_progress(), nullptr);
+    if (!waited.ended) {
+        const Problem problem = co_await still_running();
+        co_return rendered(problem, nullptr);
+    }
     if (!waited.outcome) co_return std::nullopt;
     const bool same = co_await same_request(waited.outcome->operation);
     if (!same) {
@@ -245,6 +248,15 @@ void CallerPass::tell_status() { tell(problem_of(operation_, plan(), now())); }
 
 void CallerPass::tell_trouble(const Error& error) { tell_me(store_problem(error)); }
 
+// The attempt is in the record; a record that can't be read changes nothing about the answer.
+Task<Problem> CallerPass::still_running() {
+    auto loading = parts_.store.load(binding_.key());
+    const Result<Loaded> loaded = co_await std::move(loading);
+    const Operation* running = loaded ? std::get_if<Operation>(&*loaded) : nullptr;
+    if (running != nullptr && running->status == OperationStatus::in_progress) co_return in_progress_problem(*running);
+    co_return in_progress();
+}
+
 Problem CallerPass::in_progress() const {
     Operation running;
     running.id = write_.id.value();
@@ -269,6 +281,9 @@ GuardedAnswer CallerPass::rendered(const Problem& problem, const Operation* oper
         answer.answer.fields.emplace_back("Operation-Id", problem.operation_id);
         if (problem.operation_status) {
             answer.answer.fields.emplace_back("Operation-Status", std::string(to_word(*problem.operation_status)));
+        }
+        if (!problem.operation_attempt.empty()) {
+            answer.answer.fields.emplace_back("Operation-Attempt", problem.operation_attempt);
         }
     }
     return answer;

@@ -50,6 +50,7 @@ private:
     Task<> recover();
     Task<> review(std::string reason);
     Task<> attempts();
+    Task<Status> keep_to_the_record();
     Task<std::optional<Problem>> claim(const std::string& key);
     Task<std::optional<Problem>> reserve_caller_key(const std::string& key);
     Task<> note_proof();
@@ -61,6 +62,7 @@ private:
     void tell_status();             // what operation_'s status means
     void tell_trouble(const Error& error);
     Problem store_problem(const Error& error) const;
+    Task<Problem> still_running();
     Problem in_progress() const;
     GuardedAnswer as_waiter(const SharedOutcome& outcome);
     GuardedAnswer rendered(const Problem& problem, const Operation* operation) const;
@@ -76,6 +78,7 @@ private:
     const GuardedWrite write_;
     ResponseSink* sink_;
     const Binding binding_;
+    std::optional<GuardedWrite> original_;  // what is sent in place of write_, where the record spells it otherwise
     std::optional<RecoveryPlan> proven_plan_;
     Operation operation_;
     Told told_;

@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "core/identity/key_placement.hpp"
 #include "core/identity/mark_placement.hpp"
+#include "engine/binding.hpp"
 
 namespace opid {
 namespace {
@@ -74,6 +75,18 @@ Result<OutboundRequest> outbound_request(const GuardedWrite& write, std::string_
     }
     request.target = path + query;
     return request;
+}
+
+GuardedWrite as_recorded(const GuardedWrite& write, const Operation& operation, std::string_view request_body) {
+    GuardedWrite original = write;
+    original.intent = recorded_intent(operation, request_body);
+    original.fields = without_field(without_field(write.fields, "content-type"), "content-encoding");
+    const auto add = [&](std::string_view name, const std::string& value) {
+        if (!value.empty()) original.fields.append(name).append(": ").append(value).append("\r\n");
+    };
+    add("Content-Type", original.intent.media_type);
+    add("Content-Encoding", original.intent.content_coding);
+    return original;
 }
 
 std::string without_field(std::string_view lines, std::string_view name) {

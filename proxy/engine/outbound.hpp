@@ -18,6 +18,10 @@ std::string provider_key_for(const GuardedWrite& write, const Operation& operati
 Result<OutboundRequest> outbound_request(const GuardedWrite& write, std::string_view provider_key,
                                          std::string& body_storage);
 
+// `write` with the payload that was recorded for the operation, where another spelling of it came with the retry: a
+// provider that compares payloads under one key has to see the first one again. Credentials are the retry's.
+GuardedWrite as_recorded(const GuardedWrite& write, const Operation& operation, std::string_view request_body);
+
 // "Name: value\r\n" lines without those of one name, ignoring case.
 std::string without_field(std::string_view lines, std::string_view name);
 

@@ -151,6 +151,7 @@ Problem mismatch_problem(const Operation& operation, std::vector<std::string> di
         "action, give it a new ID; if it is a retry, send the original payload.",
         operation.id);
     problem.operation_status = operation.status;
+    if (!operation.attempts.empty()) problem.operation_attempt = operation.attempts.back().id;
     problem.differences = std::move(differences);
     problem.members.emplace_back("original", original_json(operation));
     return problem;
@@ -162,14 +163,19 @@ Problem in_progress_problem(const Operation& operation) {
         fmt::format("{} An attempt is still running; its answer will be given to your retry.", key_advice()),
         operation.id);
     problem.operation_status = OperationStatus::in_progress;
+    if (!operation.attempts.empty()) problem.operation_attempt = operation.attempts.back().id;
     return problem;
 }
 
 Problem answer_not_kept_problem(const Operation& operation) {
     const RecordedResponse& response = *operation.response;
+    const bool succeeded = operation.status == OperationStatus::succeeded;
     Problem problem = simple_problem(
         ProblemKind::answer_not_kept,
-        "Do not retry: this operation is done, and its answer was too large to keep. Read the result at the provider.",
+        fmt::format(
+            "Do not retry: this operation {}, and its answer was too large to keep. {}",
+            succeeded ? "succeeded" : fmt::format("failed (the provider answered {})", response.status),
+            succeeded ? "Read the result at the provider." : "A corrected request is a new action with a new ID."),
         operation.id);
     problem.operation_status = operation.status;
     problem.members.emplace_back("original_status", std::to_string(response.status));
@@ -232,6 +238,7 @@ Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant
             return problem;
         case OperationStatus::failed:  // by an operator's word, without an answer of the provider
             problem.kind = ProblemKind::operation_cancelled;
+            problem.title = "This operation failed";
             problem.detail = "Do not retry: an operator recorded that this operation failed without effect.";
             return problem;
         case OperationStatus::prepared: return not_sent_problem(operation);

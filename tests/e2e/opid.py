@@ -144,7 +144,7 @@ class Opid:
 
     # -- the process
 
-    def start(self, extra_env=None):
+    def start(self, extra_env=None, options=()):
         env = {**os.environ, **self.env, **(extra_env or {})}
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"):
             env.pop(name, None)
@@ -159,7 +159,7 @@ class Opid:
         if preload:
             env["LD_PRELOAD"] = ":".join(preload)
         log = open(self.log_path, "ab")
-        self.process = subprocess.Popen([self.binary, "serve", "--config", self.config_file], cwd=self.folder,
+        self.process = subprocess.Popen([self.binary, "serve", "--config", self.config_file, *options], cwd=self.folder,
                                         env=env,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
                                         text=True)

@@ -1,4 +1,4 @@
-"""`opid env`, `ca` and `doctor`: the real binary beside real shells and clients."""
+"""`opid env`, `ca`, `store` and `doctor`: the real binary beside real shells and clients."""
 import base64
 import hashlib
 import json
@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from command_case import TIMEOUT, CommandCase
-from opid import merge
+from opid import StartFailed, merge
 
 
 class Environment(CommandCase):
@@ -178,6 +178,32 @@ class Authority(CommandCase):
         self.assertEqual(rotated["fingerprint"], json.loads(self.call("ca show", "--json").stdout)["fingerprint"])
         self.assertIn(self.call("ca export").stdout.strip(), self.call("ca export", "--bundle").stdout)
         self.call("ca rotate", "--token", "wrong", code=1)
+
+
+class Store(CommandCase):
+    def test_no_store_is_no_backup(self):
+        done = self.call("store backup", os.path.join(self.opid.folder, "b"), code=1)
+        self.assertIn("there is no store", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.opid.data, "db")))
+
+    def test_a_restored_store_is_accepted_once(self):
+        self.start()
+        self.opid.terminate()
+        self.call("store verify")
+        folder = os.path.join(self.opid.folder, "b")
+        self.call("store backup", folder)
+        told = self.call("store restore", folder, "--force").stdout
+        self.assertIn("opid serve --accept-restore", told)
+        with self.assertRaises(StartFailed) as refused:
+            self.opid.start()
+        self.assertIn("opid serve --accept-restore", str(refused.exception))
+        self.opid.start(options=["--accept-restore"])
+        self.opid.terminate()
+        self.opid.start()
+        self.assertEqual(200, self.opid.admin("GET", "/readyz", token="").status)
+
+    def test_a_resolution_that_does_not_exist_is_wrong_usage(self):
+        self.call("ops resolve", "op-1", "--as", "bogus", "--reason", "r", code=2)
 
 
 class Doctor(CommandCase):

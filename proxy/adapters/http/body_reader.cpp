@@ -12,7 +12,7 @@ void BodyReader::start(const http::Framing& framing) {
     taken_ = 0;
     filled_ = false;
     done_ = !framing.has_body();
-    if (framing.kind == BodyKind::chunked) chunks_.reset();
+    chunks_.reset();  // the trailers of an earlier message, too
 }
 
 BodyReader::Piece BodyReader::deliver(std::string_view data) {

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t content_max = std::size_t{64} << 20;
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view body_too_large_text =
+    "Do not retry this request as it is: its body is larger than limits.request_body. Nothing was sent.";
+
+// RFC 6455 section 4.1: a handshake is a GET, and has no body. Anything else that offers an upgrade is a request like
+// any other; the offer is not passed on.
+bool switches_protocols(const http::RequestHead& head) {
+    return head.method == "GET" && head.offers_upgrade("websocket") && !head.framing.has_body();
+}
 
 // One guarded request more, for as long as this lives.
 class Place {
@@ -53,9 +61,19 @@ GuardedPath::End GuardedPath::problem(ProblemKind kind, std::string detail) {
     end.problem = make_problem(kind, std::move(detail));
     end.keep = !close_;
     end.body_unread = !s_.request_body.done();
-    if (matched_.rule != nullptr) end.dialect = matched_.rule->problems;
+    if (matched_.rule != nullptr) {
+        end.dialect = matched_.rule->problems;
+        end.problem.operation_id = named_by_header();
+    }
     if (body_read_ && end.dialect == ProblemDialect::jsonrpc) end.jsonrpc_id = read_jsonrpc_id(content_);
     return end;
+}
+
+// The operation ID as far as the head tells it; for answers that come before or without the engine.
+std::string GuardedPath::named_by_header() const {
+    if (identity_.id) return identity_.id->value();
+    const Result<RequestIdentity> found = find_identity(*matched_.rule, s_.request.fields, route_.target, std::nullopt);
+    return found && found->id ? found->id->value() : std::string();
 }
 
 GuardedPath::End GuardedPath::relay() {
@@ -68,8 +86,7 @@ GuardedPath::End GuardedPath::relay() {
 Task<GuardedPath::End> GuardedPath::run() {
     const Profile& profile = *route_.origin.profile;
     const http::RequestHead& head = s_.request;
-    const bool switches = head.offers_upgrade("websocket") && !head.framing.has_body();
-    if (!switches && matching_needs_body(profile, head.method, route_.target)) {
+    if (!switches_protocols(head) && matching_needs_body(profile, head.method, route_.target)) {
         std::optional<End> refused = co_await read_body();
         if (refused) co_return std::move(*refused);
         content_ = content_of(head.fields, body_, content_max);
@@ -92,7 +109,7 @@ Task<GuardedPath::End> GuardedPath::run() {
             ProblemKind::bad_request,
             "A trailer carries a field that decides about this write. Send it as a header. Nothing was sent.");
     }
-    if (!identity_.id) {
+    if (identity_.step) {
         std::optional<End> refused = co_await name_by_step();
         if (refused) co_return std::move(*refused);
     }
@@ -109,8 +126,10 @@ std::optional<GuardedPath::End> GuardedPath::check_rule() {
     view.body = content_;
     matched_ = match_rule(*route_.origin.profile, view);
     if (matched_.request_class == RequestClass::read) return relay();
-    if (head.offers_upgrade("websocket")) return relay();  // never a write
-    if (matched_.allowed) return std::nullopt;
+    if (matched_.allowed) {
+        if (switches_protocols(head)) return relay();  // never a write
+        return std::nullopt;
+    }
     return problem(ProblemKind::not_allowed,
                    "The profile " + route_.origin.profile->provider + " allows no such write (rule " +
                        matched_.rule->name +
@@ -145,9 +164,7 @@ std::optional<GuardedPath::End> GuardedPath::check_identity() {
 std::optional<GuardedPath::End> GuardedPath::body_problem(const Error& error) {
     close_ = true;
     switch (error.kind()) {
-        case ErrorKind::invalid:
-            return problem(ProblemKind::body_too_large,
-                           "The body is larger than limits.request_body. Nothing was sent.");
+        case ErrorKind::invalid: return problem(ProblemKind::body_too_large, std::string(body_too_large_text));
         case ErrorKind::overloaded:
             return problem(ProblemKind::overloaded,
                            "Too many request bytes are held now. Nothing was sent: retry with the same ID.");
@@ -167,8 +184,7 @@ Task<std::optional<GuardedPath::End>> GuardedPath::read_body() {
     const http::Framing& framing = s_.request.framing;
     if (framing.kind == http::BodyKind::length && framing.length > shard_.shared.options.limits.request_body) {
         close_ = true;
-        co_return problem(ProblemKind::body_too_large,
-                          "The body is larger than limits.request_body. Nothing was sent.");
+        co_return problem(ProblemKind::body_too_large, std::string(body_too_large_text));
     }
     BodyReader& reader = s_.request_body;
     through_used_ = true;
@@ -224,17 +240,20 @@ Task<std::optional<GuardedPath::End>> GuardedPath::read_body() {
 }
 
 Task<std::optional<GuardedPath::End>> GuardedPath::name_by_step() {
-    if (!identity_.step)
-        co_return problem(ProblemKind::operation_id_missing, "This write has no operation ID. Nothing was sent.");
-    std::string proposed = "op_" + base32hex(shard_.shared.parts.entropy.bytes(16));
+    std::string proposed = identity_.id ? identity_.id->value()
+                                        : "op_" + base32hex(shard_.shared.parts.entropy.bytes(16));
     auto allocating = shard_.shared.parts.store.allocate_step(tenant_, identity_.step->value(), std::move(proposed));
     const Result<std::string> id = co_await std::move(allocating);
     if (!id) {
         co_return problem(ProblemKind::store_unavailable,
                           "The step could not be recorded. Nothing was sent: retry with the same step.");
     }
+    if (identity_.id && identity_.id->value() != *id) {
+        co_return problem(ProblemKind::operation_id_invalid,
+                          "Operation-Step names another operation than Operation-Id. Nothing was sent: send one of the "
+                          "two, or the ID that the step was given.");
+    }
     identity_.id = OperationId(*id);
-    identity_.native_key = false;
     co_return std::nullopt;
 }
 

@@ -36,6 +36,7 @@ public:
 
 private:
     End problem(ProblemKind kind, std::string detail);
+    std::string named_by_header() const;
     End relay();
     std::optional<End> check_rule();
     std::optional<End> check_identity();

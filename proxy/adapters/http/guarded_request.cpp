@@ -81,13 +81,18 @@ Result<RequestIdentity> find_identity(const Rule& rule, const http::FieldList& f
         if (!*found) continue;
         identity.id = std::move(**found);
         identity.native_key = !source.is_operation_id();
-        return identity;
+        break;
     }
     const std::vector<std::string_view> lines = fields.values("operation-step");
     if (lines.empty()) return identity;
     Result<std::optional<StepReference>> step = parse_step_reference("Operation-Step", lines);
     if (!step) return step.error();
     identity.step = std::move(*step);
+    // SDKs make a native key of their own for every call; the step is what the caller means.
+    if (identity.step && identity.native_key) {
+        identity.id.reset();
+        identity.native_key = false;
+    }
     return identity;
 }
 

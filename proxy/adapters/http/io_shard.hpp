@@ -96,6 +96,7 @@ public:
     SharedPlane& shared;
     DataPlaneMetrics metrics;
     BufferPool buffers;
+    std::size_t warm = 0;  // connections that rest with their buffers
 
 private:
     friend class ShardMember;

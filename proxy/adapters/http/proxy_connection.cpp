@@ -12,7 +12,8 @@ namespace opid {
 namespace {
 
 constexpr char tls_handshake_record = 0x16;
-constexpr Millis warm_for{250};  // how long a connection keeps its buffers after a request
+constexpr Millis warm_for{250};        // how long a connection keeps its buffers after a request
+constexpr std::size_t warm_max = 256;  // so many of a thread's connections
 
 bool is_loopback(const boost::asio::ip::address& address) {
     if (address.is_v4()) return address.to_v4().is_loopback();
@@ -109,18 +110,22 @@ Task<> ProxyConnection::serve() {
 Task<ProxyConnection::Rest> ProxyConnection::read_while_warm() {
     Scratch& s = *scratch_;
     if (s.in.capacity() != BufferPool::small_bytes) co_return Rest::quiet;  // gone, or too large to rest on
+    if (shard_.warm >= warm_max) co_return Rest::quiet;
+    ++shard_.warm;
     idle_ = true;
     deadline_.arm(shard_.deadlines, client_, warm_for);
     auto reading = client_.read(s.in.room(), s.in.room_size());
     const Io io = co_await std::move(reading);
     idle_ = false;
+    --shard_.warm;
     const bool quiet = deadline_.expired();
     deadline_.disarm();
     if (io.state == Io::State::done) {
         s.in.commit(io.bytes);
         co_return Rest::bytes;
     }
-    co_return quiet && client_.is_open() ? Rest::quiet : Rest::over;
+    const bool rests = quiet && client_.is_open();
+    co_return rests ? Rest::quiet : Rest::over;
 }
 
 // No buffer is held here. False: the client left, or was silent for too long.
@@ -244,6 +249,13 @@ Task<ProxyConnection::Served> ProxyConnection::serve_request() {
                   "was sent.");
         co_return co_await tell(std::move(problem), keep);
     }
+    if (shard_.shared.tenants.misnamed(scratch_->request.fields)) {
+        const bool keep = skip_buffered_body();
+        Problem problem = make_problem(ProblemKind::bad_request,
+                                       "Operation-Tenant needs one name of 1 to 128 visible ASCII characters. Nothing "
+                                       "was sent.");
+        co_return co_await tell(std::move(problem), keep);
+    }
     if (std::optional<Problem> wrong = check_head()) {
         const bool keep = skip_buffered_body();
         co_return co_await tell(std::move(*wrong), keep);
@@ -341,6 +353,7 @@ Task<ProxyConnection::Served> ProxyConnection::tell(Problem problem, bool keep, 
         route_ && route_->origin.profile ? std::string_view(route_->origin.profile->provider) : std::string_view(),
         traits(problem.kind).slug);
     Answer answer = render(problem, dialect, jsonrpc_id);
+    if (!problem.operation_id.empty()) answer.fields.emplace_back("Operation-Id", problem.operation_id);
     if (problem.kind == ProblemKind::tenant_unauthenticated) {
         answer.fields.emplace_back("Proxy-Authenticate", "Bearer realm=\"opid\"");
         answer.fields.emplace_back("Proxy-Authenticate", "Basic realm=\"opid\"");

@@ -152,6 +152,8 @@ Task<Relay::Step> Relay::read_head() {
             s_.up.commit(io.bytes);
             continue;
         }
+        // The request's rest was given up, as the origin takes no more of it. It may answer all the same.
+        if (io.cancelled() && upstream_.is_open()) continue;
         const std::string_view what = io.state == Io::State::failed ? "broke the connection" : "closed the connection";
         if (s_.up.empty()) co_return lost(what);
         refuse(ProblemKind::upstream_invalid,

@@ -29,7 +29,7 @@ std::optional<std::string> TenantGate::identify(const http::FieldList& fields, b
     if (tenants_.empty()) {
         if (!loopback) return std::nullopt;
         const auto named = fields.get("operation-tenant");
-        if (named && is_tenant_name(*named)) return std::string(*named);
+        if (named) return std::string(*named);
         return "default";
     }
     const auto credential = fields.get("proxy-authorization");
@@ -46,6 +46,13 @@ std::optional<std::string> TenantGate::identify(const http::FieldList& fields, b
     if (colon == std::string::npos) return std::nullopt;
     const std::string_view whole(*pair);
     return by_token(whole.substr(colon + 1), whole.substr(0, colon), false);
+}
+
+bool TenantGate::misnamed(const http::FieldList& fields) const {
+    if (!open()) return false;
+    const std::vector<std::string_view> named = fields.values("operation-tenant");
+    return std::any_of(named.begin(), named.end(),
+                       [&](std::string_view name) { return !is_tenant_name(name) || name != named.front(); });
 }
 
 std::optional<std::string> TenantGate::by_token(std::string_view token, std::string_view name, bool any_name) const {

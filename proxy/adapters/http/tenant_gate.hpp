@@ -18,6 +18,8 @@ public:
     // whom their Operation-Tenant names.
     std::optional<std::string> identify(const http::FieldList& fields, bool loopback) const;
     bool open() const { return tenants_.empty(); }
+    // Whether an Operation-Tenant that counts here is no name, or two.
+    bool misnamed(const http::FieldList& fields) const;
 
 private:
     std::optional<std::string> by_token(std::string_view token, std::string_view name, bool any_name) const;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
 #include <cerrno>
 
 #include "adapters/net/tls_session.hpp"

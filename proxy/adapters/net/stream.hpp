@@ -4,6 +4,7 @@
 // those who hold a buffer anyway. Used by one thread; two coroutines may drive the two directions.
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Io {
     boost::system::error_code error;  // failed only
 
     bool blocked() const { return state == State::want_read || state == State::want_write; }
+    bool cancelled() const { return error == boost::asio::error::operation_aborted; }
 };
 
 class Stream {

@@ -24,14 +24,14 @@ constexpr std::array<ProblemTraits, 33> table{{
     {"approval-mismatch", 403, "The approval is for another request", true, false, "http_request_denied"},
     {"approval-denied", 403, "The approval was denied", true, false, "http_request_denied"},
     {"provider-key-conflict", 422, "This provider key names another operation", true, false, "http_request_denied"},
-    {"answer-not-kept", 410, "It succeeded, but its answer was too large to keep", true, false,
+    {"answer-not-kept", 410, "The answer was too large to keep", true, false,
      "proxy_internal_response"},
     {"not-allowed", 403, "The provider profile does not allow this request", true, false, "http_request_denied"},
     {"operation-expired", 410, "This operation ID is used up", true, false, "http_request_denied"},
     {"operation-cancelled", 409, "This operation was cancelled", true, false, "http_request_denied"},
     {"store-unavailable", 503, "The ledger can't be written", false, true, "proxy_internal_error"},
     {"overloaded", 503, "A limit was reached", false, true, "connection_limit_reached"},
-    {"body-too-large", 413, "The request body is too large to guard", false, false, "http_request_denied"},
+    {"body-too-large", 413, "The request body is too large to guard", true, false, "http_request_denied"},
     {"tenant-unauthenticated", 407, "The proxy needs to know who calls", false, false, "http_request_denied"},
     {"tenant-unauthenticated", 401, "The proxy needs to know who calls", false, false, "http_request_denied"},
     {"bad-request", 400, "The request is malformed", false, false, "http_request_error"},
@@ -76,7 +76,7 @@ std::string differences_json(const std::vector<std::string>& differences) {
 std::string problem_members(const Problem& problem, const ProblemTraits& kind, int status) {
     std::string json = "{";
     member(json, "type", fmt::format("urn:opid:problem:{}", kind.slug));
-    member(json, "title", kind.title);
+    member(json, "title", problem.title.empty() ? kind.title : std::string_view(problem.title));
     raw_member(json, "status", std::to_string(status));
     member(json, "detail", problem.detail);
     if (!problem.operation_id.empty()) member(json, "operation_id", problem.operation_id);

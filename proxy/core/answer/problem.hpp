@@ -63,7 +63,9 @@ std::optional<ProblemKind> problem_from_slug(std::string_view slug);
 struct Problem {
     ProblemKind kind = ProblemKind::bad_request;
     std::string detail;  // plain words that tell an agent what to do, retry advice first
+    std::string title;   // empty: that of its kind
     std::string operation_id;
+    std::string operation_attempt;  // an attempt ID, where the answer is about one
     std::optional<OperationStatus> operation_status;
     std::optional<Millis> retry_after;
     std::vector<std::string> differences;

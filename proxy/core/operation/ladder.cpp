@@ -22,6 +22,7 @@ struct Chooser {
         if (!plan.repeatable && operation.provider_key.empty()) {
             return no("the attempt in doubt carried no key, so a second send would be a blind one");
         }
+        if (operation.approval) return no("an approval licenses no second send of an operation in doubt");
         if (operation.keyed_retry_closed)
             return no("the provider's answer under this key is settled and tells nothing new");
         if (operation.sends >= retry.attempts) return no("all attempts under the key are used up");

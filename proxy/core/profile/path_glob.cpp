@@ -31,13 +31,16 @@ bool is_unreserved(char c) {
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-std::string decode_unreserved(std::string_view text) {
+// Decodes %XX where `wanted` takes the byte, as the byte that it returns (0: it doesn't).
+template <class Wanted>
+std::string decode_some(std::string_view text, Wanted wanted) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '%' && i + 2 < text.size()) {
             const auto byte = from_hex(text.substr(i + 1, 2));
-            if (byte && is_unreserved(byte->front())) {
-                out += byte->front();
+            const char decoded = byte ? wanted(byte->front()) : '\0';
+            if (decoded != '\0') {
+                out += decoded;
                 i += 2;
                 continue;
             }
@@ -45,6 +48,15 @@ std::string decode_unreserved(std::string_view text) {
         out += text[i];
     }
     return out;
+}
+
+// An encoded slash is data to most providers (a project's full name, say). To some it is a slash, and then it matters
+// where ".." leads out of what the path seems to be below.
+std::string decode_for_reading(std::string_view path) {
+    const std::string careful = decode_some(path, [](char c) { return is_unreserved(c) ? c : '\0'; });
+    const std::string bold = decode_some(careful, [](char c) { return c == '/' || c == '\\' ? '/' : '\0'; });
+    const std::vector<std::string_view> segments = split_segments(bold);
+    return std::find(segments.begin(), segments.end(), "..") != segments.end() ? bold : careful;
 }
 
 }  // namespace
@@ -135,7 +147,7 @@ std::optional<std::string> other_reading_of(std::string_view path) {
     const bool plain = path.find('%') == std::string_view::npos && path.find("//") == std::string_view::npos &&
                        path.find("/.") == std::string_view::npos && (path.size() <= 1 || path.back() != '/');
     if (plain) return std::nullopt;
-    const std::string decoded = decode_unreserved(path);
+    const std::string decoded = decode_for_reading(path);
     std::vector<std::string_view> kept;
     for (const std::string_view segment : split_segments(decoded)) {
         if (segment.empty() || segment == ".") continue;

@@ -59,12 +59,17 @@ bool RequestMatcher::matches(RequestReading& reading, PathCaptures* captures, Am
     const RequestView& request = reading.request();
     if (!methods.empty() && std::find(methods.begin(), methods.end(), request.method) == methods.end()) return false;
     if (path && !path_matches(*path, reading.path(), reading.other_path(), captures, ambiguity)) return false;
+    // Which of several values the provider goes by is not known.
+    const auto holds = [ambiguity](const Predicate& predicate, const std::vector<std::string_view>& values) {
+        return ambiguity == Ambiguity::every_reading ? predicate.holds_all_texts(values)
+                                                     : predicate.holds_any_text(values);
+    };
     for (const auto& [name, predicate] : query) {
-        if (!predicate.holds_any_text(reading.query_values(name))) return false;
+        if (!holds(predicate, reading.query_values(name))) return false;
     }
     for (const auto& [name, predicate] : header) {
         const auto values = request.fields != nullptr ? request.fields->values(name) : std::vector<std::string_view>();
-        if (!predicate.holds_any_text(values)) return false;
+        if (!holds(predicate, values)) return false;
     }
     for (const auto& [pointer, predicate] : body) {
         if (!body_matches(pointer, predicate, reading.body())) return false;

@@ -67,7 +67,8 @@ struct CliStoreReport {
 class CliHost {
 public:
     virtual ~CliHost() = default;
-    virtual int serve(const std::string& config, const std::string& data) = 0;
+    // accept_restore: once after a restore, as operations that began after the backup are not known any more.
+    virtual int serve(const std::string& config, const std::string& data, bool accept_restore) = 0;
     // Reads none of the secrets that the file refers to in the environment: no command but `serve` needs them.
     virtual CliSettings settings(const std::string& config, const std::string& data) = 0;
     virtual CliPolicies policies(const std::vector<std::string>& paths) = 0;

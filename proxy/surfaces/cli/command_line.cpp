@@ -93,7 +93,11 @@ private:
     }
 
     void add_serve() {
-        add_files(*sub(app_, "serve", "Run the proxy", [this] { return host_.serve(config_, data_); }));
+        CLI::App* serve =
+            sub(app_, "serve", "Run the proxy", [this] { return host_.serve(config_, data_, accept_restore_); });
+        add_files(*serve);
+        serve->add_flag("--accept-restore", accept_restore_,
+                        "Once after `store restore`: what began after the backup is not known any more");
         sub(app_, "version", "Print the version", [this] {
             out_ << "opid " << host_.version() << "\n";
             return exit_ok;
@@ -177,7 +181,9 @@ private:
     void add_ops_decisions(CLI::App& group) {
         CLI::App* resolve = ops(group, "resolve", "Settle doubt by your own word", &OpsCommands::resolve);
         add_one(*resolve);
-        resolve->add_option("--as", ops_.as, "succeeded, failed, not-executed or cancelled")->required();
+        resolve->add_option("--as", ops_.as, "succeeded, failed, not-executed or cancelled")
+            ->required()
+            ->check(CLI::IsMember({"succeeded", "failed", "not-executed", "cancelled"}));
         resolve->add_option("--provider-ref", ops_.provider_ref, "The provider's name for the effect");
         CLI::App* cancel = ops(group, "cancel", "Give up an operation that was not sent", &OpsCommands::cancel);
         add_one(*cancel);
@@ -343,6 +349,7 @@ private:
     std::vector<std::string> paths_;
     bool json_ = false;
     bool force_ = false;
+    bool accept_restore_ = false;
     std::string format_ = "sh";
     std::vector<std::string> client_command_;  // of `run`
     ClientOptions client_;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "engine/binding.hpp"
 #include "engine/outbound.hpp"
 #include "support/sim_world.hpp"
 
@@ -34,6 +35,21 @@ TEST_CASE("exactly one key line leaves, in place of whatever the client sent") {
     CHECK(request->fields == "X-A: 1\r\nidempotency-key: k-1\r\n");
     CHECK(request->body == "{\"a\":1}");
     CHECK(request->target == "/v1/things");
+}
+
+TEST_CASE("a resend has the recorded payload and the retry's credentials") {
+    const ProfilePtr profile = sim_profile(true);
+    GuardedWrite first = keyed_write(profile);
+    first.intent.media_type = "application/json";
+    const Operation operation = draft_operation(first, IntentLimits{});
+    GuardedWrite retry = keyed_write(profile);
+    retry.intent.body = "{ \"a\" : 1 }";
+    retry.intent.media_type = "application/json; charset=utf-8";
+    retry.fields = "Authorization: fresh\r\nContent-Type: application/json; charset=utf-8\r\n"
+                   "Content-Encoding: gzip\r\n";
+    const GuardedWrite sent = as_recorded(retry, operation, operation.intent.body.bytes);
+    CHECK(sent.intent == first.intent);
+    CHECK(sent.fields == "Authorization: fresh\r\nContent-Type: application/json\r\n");
 }
 
 TEST_CASE("a provider without keys gets the client's fields as they came and no key") {

@@ -72,8 +72,8 @@ Status RocksStore::Impl::acknowledge_horizon() {
     if (!options.accept_restore_horizon) {
         return Error(ErrorKind::invalid,
                      fmt::format("the store in {} was restored from a backup: operations are known until {}; an "
-                                 "operation begun later is unknown here, and its retry would run again. Start "
-                                 "once with the acknowledgement of the restore to go on",
+                                 "operation begun later is unknown here, and its retry would run again. To go "
+                                 "on all the same, start once with `opid serve --accept-restore`",
                                  paths.directory, utc_text(**pending)));
     }
     horizon = *pending;

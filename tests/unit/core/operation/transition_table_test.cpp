@@ -226,6 +226,12 @@ TEST_CASE("the ladder: a keyed retry while the key is remembered and attempts ar
         operation.keyed_retry_closed = true;
         CHECK(next_move(operation, plan, from_unix_ms(2100), true).kind == NextStepKind::review);
     }
+    SECTION("an approval licenses one send") {
+        operation.approval.emplace();
+        const LadderMove move = next_move(operation, plan, from_unix_ms(2100), true);
+        CHECK(move.kind == NextStepKind::review);
+        CHECK(move.reason == "an approval licenses no second send of an operation in doubt");
+    }
     SECTION("an unverified profile is not trusted with a second send") {
         RecoveryPlan cautious = plan;
         cautious.cautious = true;

@@ -84,6 +84,9 @@ TEST_CASE("the other reading of a path") {
     CHECK(other("/v1/refund%73") == "/v1/refunds");
     CHECK(other("/v1/a%2Fb") == "same");
     CHECK(other("/v1/%2e%2E/admin") == "/admin");
+    CHECK(other("/v1/x/..%2Fadmin") == "/v1/admin");
+    CHECK(other("/v1/x%5c..%5cadmin") == "/v1/admin");
+    CHECK(other("/v1/..x%2Fadmin") == "same");
     CHECK(other("/v1/./x/../refunds") == "/v1/refunds");
     CHECK(other("//v1//refunds/") == "/v1/refunds");
     CHECK(other("/../..") == "/");

@@ -11,7 +11,7 @@ namespace {
 
 class FakeHost final : public CliHost {
 public:
-    int serve(const std::string& config, const std::string& data) override {
+    int serve(const std::string& config, const std::string& data, bool) override {
         served = config + "|" + data;
         return exit_ok;
     }
