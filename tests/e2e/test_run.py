@@ -13,6 +13,11 @@ from opid import BINARY, demo_profile, merge
 from provider import Provider
 
 
+def hear_hangups():
+    """Under nohup they are ignored, and no shell can trap what it was started to ignore."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Run(CommandCase):
     def shell(self, script, *words, **more):
         return self.call("run", "--", "sh", "-c", script, "sh", *words, **more)
@@ -97,7 +102,7 @@ class Run(CommandCase):
         """A running `opid run` whose command has printed `ready`."""
         process = subprocess.Popen(self.words("run", "--", "sh", "-c", script, "sh", *words), cwd=self.opid.folder,
                                    env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, bufsize=0)
+                                   text=True, bufsize=0, preexec_fn=hear_hangups)
         self.addCleanup(self.end, process)
         self.assertEqual("ready\n", process.stdout.readline(), self.run_log)
         return process

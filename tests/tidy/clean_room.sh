@@ -77,7 +77,17 @@ inside() { # inside COMMAND...: with nothing of this session's environment but t
 
 inside ./dev setup build
 said "packages for the build are there"
-[[ $until == packages ]] || { inside ./dev build release && said "release build done"; }
-[[ $until == build ]] || { inside ./dev setup test && said "packages for the tests are there"; }
-[[ $until != test ]] || { inside ./dev test && said "tests passed"; }
+# No step stands before "&&" or "||": there a failure would not end the script.
+if [[ $until != packages ]]; then
+    inside ./dev build release
+    said "release build done"
+fi
+if [[ $until != build ]]; then
+    inside ./dev setup test
+    said "packages for the tests are there"
+fi
+if [[ $until == test ]]; then
+    inside ./dev test
+    said "tests passed"
+fi
 said "clean room: all right"
