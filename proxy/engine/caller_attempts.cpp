@@ -100,7 +100,7 @@ Task<> CallerPass::attempts() {
         if (!outbound) {
             co_return tell_me(
                 simple_problem(ProblemKind::bad_request,
-                               fmt::format("Nothing was sent: the provider key can't be placed in this request: {}.",
+                               fmt::format("Nothing was sent: the provider key or the mark can't be placed here: {}.",
                                            outbound.error().what()),
                                operation_.id));
         }

@@ -217,7 +217,14 @@ private:
                                 [this] { return explain_request(); });
         explain->add_option("METHOD", explain_.method)->required();
         explain->add_option("URL", explain_.url)->required();
-        explain->add_option("-H,--header", explain_.headers, "Name: value")->expected(1)->take_all();
+        explain->add_option("-H,--header", explain_.headers, "Name: value")
+            ->expected(1)
+            ->take_all()
+            ->check([](const std::string& text) {
+                const std::size_t colon = text.find(':');
+                const bool named = colon != std::string::npos && colon > 0;
+                return named ? std::string() : "'" + text + "' is no header: write 'Name: value'";
+            });
         explain->add_option("--body", body_file_, "File with the request body");
         explain->add_option("--policies", paths_, "Files and folders (default: as configured)");
         explain->add_option("--tenant", explain_.tenant, "Whose request")->capture_default_str();
