@@ -13,7 +13,7 @@ namespace opid {
 struct RequestIdentity {
     std::optional<OperationId> id;
     bool native_key = false;
-    std::optional<StepReference> step;  // only where there is no ID
+    std::optional<StepReference> step;  // beside an operation ID both must name one operation; a native key gives way
     bool body_undecided = false;        // nothing in the head, but the body may name it
 };
 
