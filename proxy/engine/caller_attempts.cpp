@@ -76,15 +76,9 @@ Task<> CallerPass::review(std::string reason) {
 Task<Status> CallerPass::keep_to_the_record() {
     const bool as_it_came = operation_.version == 0 || !write_.jsonrpc_id.empty();
     if (as_it_came || original_ || repeats(operation_, write_, binding_)) co_return ok();
-    const Payload& recorded = operation_.intent.body;
-    std::string body = recorded.bytes;
-    if (recorded.external && body.empty()) {
-        auto loading = parts_.store.load_body(operation_.key, BodyPart::request);
-        Result<std::string> bytes = co_await std::move(loading);
-        if (!bytes) co_return bytes.error();
-        body = std::move(*bytes);
-    }
-    original_.emplace(as_recorded(write_, operation_, body));
+    const Result<std::string> body = co_await request_body_of(operation_);
+    if (!body) co_return body.error();
+    original_.emplace(as_recorded(write_, operation_, *body));
     co_return ok();
 }
 

@@ -58,14 +58,10 @@ Task<GuardedAnswer> CallerPass::run() {
 Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held, Instant until) {
     std::optional<Operation> other = table_.bound_to_another(held, write_, intent_limits());
     if (other) {
-        const bool same = co_await same_request(*other);
-        if (!same) {
-            other->status = OperationStatus::in_progress;
-            other->created = now();
-            Problem problem = co_await mismatch_with(*other);
-            tell_me(std::move(problem));
-            co_return std::move(told_.mine);
-        }
+        other->status = OperationStatus::in_progress;
+        other->created = now();
+        const bool answered = co_await told_apart(*other);
+        if (answered) co_return std::move(told_.mine);
     }
     const InFlightTable::Waited waited = co_await table_.wait(held, parts_.timers, until - now(),
                                                               parts_.limits.waiters_per_operation);
@@ -80,12 +76,8 @@ Task<std::optional<GuardedAnswer>> CallerPass::join(InFlightTable::SlotPtr held,
         co_return rendered(problem, nullptr);
     }
     if (!waited.outcome) co_return std::nullopt;
-    const bool same = co_await same_request(waited.outcome->operation);
-    if (!same) {
-        Problem problem = co_await mismatch_with(waited.outcome->operation);
-        tell_me(std::move(problem));
-        co_return std::move(told_.mine);
-    }
+    const bool answered = co_await told_apart(waited.outcome->operation);
+    if (answered) co_return std::move(told_.mine);
     co_return as_waiter(*waited.outcome);
 }
 
@@ -121,12 +113,8 @@ Task<> CallerPass::look_and_decide() {
         co_return tell_me(std::move(problem));
     }
     operation_ = std::get<Operation>(std::move(*loaded));
-    const bool same = co_await same_request(operation_);
-    if (!same) {  // those who wait have payloads of their own
-        Problem problem = co_await mismatch_with(operation_);
-        co_return tell_me(std::move(problem));
-    }
-    co_await decide();
+    const bool answered = co_await told_apart(operation_);
+    if (!answered) co_await decide();
 }
 
 Task<> CallerPass::decide() {
@@ -203,32 +191,46 @@ Task<> CallerPass::replay() {
     told_.shared = true;
 }
 
-Task<std::string> CallerPass::request_body_of(const Operation& operation) {
+Task<Result<std::string>> CallerPass::request_body_of(const Operation& operation) {
     const Payload& body = operation.intent.body;
     if (!body.external || !body.bytes.empty()) co_return body.bytes;
     auto loading = parts_.store.load_body(operation.key, BodyPart::request);
     Result<std::string> bytes = co_await std::move(loading);
-    if (!bytes) co_return std::string();
-    co_return std::move(*bytes);
+    co_return bytes;
 }
 
 // Two providers may share an address; an ID that was used at one of them names nothing at the other.
-Task<bool> CallerPass::same_request(const Operation& operation) {
+Task<Result<bool>> CallerPass::same_request(const Operation& operation) {
     if (operation.provider != write_.profile->provider) co_return false;
     if (repeats(operation, write_, binding_)) co_return true;
     if (operation.digest == binding_.digest()) co_return true;
     if (comparable(operation, write_)) co_return false;
-    const std::string body = co_await request_body_of(operation);
-    const Intent original = recorded_intent(operation, body);
+    const Result<std::string> body = co_await request_body_of(operation);
+    if (!body) co_return body.error();
+    const Intent original = recorded_intent(operation, *body);
     co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == binding_.digest();
 }
 
-Task<Problem> CallerPass::mismatch_with(const Operation& operation) {
-    const std::string body = co_await request_body_of(operation);
-    const Intent original = recorded_intent(operation, body);
+// True: this caller was answered, as `operation` is another request, or as the store can't say what it was. A record
+// that can't be read is no mismatch: the advice to take a new ID would run the action twice. Those who wait have
+// payloads of their own.
+Task<bool> CallerPass::told_apart(const Operation& operation) {
+    const Result<bool> same = co_await same_request(operation);
+    if (!same) {
+        tell_trouble(same.error());
+        co_return true;
+    }
+    if (*same) co_return false;
+    const Result<std::string> body = co_await request_body_of(operation);
+    if (!body) {
+        tell_trouble(body.error());
+        co_return true;
+    }
+    const Intent original = recorded_intent(operation, *body);
     std::vector<std::string> places = differences(original, write_.intent, write_.rule->intent, intent_limits());
     if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
-    co_return mismatch_problem(operation, std::move(places));
+    tell_me(mismatch_problem(operation, std::move(places)));
+    co_return true;
 }
 
 void CallerPass::tell(Problem problem) {

@@ -41,9 +41,9 @@ private:
     Task<> decide_prepared();
     Task<> first_time();
     Task<> replay();
-    Task<bool> same_request(const Operation& operation);
-    Task<Problem> mismatch_with(const Operation& operation);
-    Task<std::string> request_body_of(const Operation& operation);
+    Task<Result<bool>> same_request(const Operation& operation);
+    Task<bool> told_apart(const Operation& operation);
+    Task<Result<std::string>> request_body_of(const Operation& operation);
 
     // caller_attempts.cpp: everything that may send.
     Task<> owner_lost();

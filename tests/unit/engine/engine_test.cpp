@@ -27,6 +27,7 @@ public:
                               [this](std::string_view call, unsigned, bool before) -> Status {
                                   if (before && call == "commit" && before_commit) return before_commit();
                                   if (before && call == "commit" && store_error) return *store_error;
+                                  if (before && call == "load_body" && body_error) return *body_error;
                                   return ok();
                               },
                               [](std::string_view, bool) {}});
@@ -50,6 +51,7 @@ public:
     ProviderLedger ledger;
     Millis latency{5};
     std::optional<Error> store_error;
+    std::optional<Error> body_error;
     std::function<Status()> before_commit;
     std::unique_ptr<SimProcess> process;
     std::deque<GuardedAnswer> answers;
@@ -341,4 +343,32 @@ TEST_CASE("a profile that learns of keys while an operation is in doubt licenses
     const GuardedAnswer second = scene.call(sim_write(keyed, "op-1", "{\"n\":1}"));
     CHECK(second.answer.status == 423);
     CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
+}
+
+TEST_CASE("a recorded request that can't be read is no other request") {
+    Scene scene(false);
+    const std::string body = "{\"n\":1,\"t\":\"" + std::string(5000, 'x') + "\"}";
+    CHECK(scene.call(scene.write(body)).answer.status == 201);
+    auto changed = std::make_shared<Profile>(*sim_profile(false));
+    changed->digest = "changed";
+    changed->default_rule.intent.ignore.push_back(JsonPattern::parse("/t").value());
+    GuardedWrite again = scene.write(body);
+    again.profile = changed;
+    again.rule = &changed->default_rule;
+
+    scene.body_error = Error(ErrorKind::unavailable, "a bad block");
+    const GuardedAnswer refused = scene.call(again);
+    CHECK(slug(refused) == "store-unavailable");
+    CHECK(refused.answer.status == 503);
+    GuardedWrite other = again;
+    other.intent.body.front() = '[';
+    CHECK(slug(scene.call(other)) == "store-unavailable");
+    CHECK(scene.ledger.effects[body] == 1);
+
+    scene.body_error.reset();
+    const GuardedAnswer replayed = scene.call(again);
+    CHECK(replayed.answer.status == 201);
+    CHECK(marked(replayed) == "true");
+    CHECK(slug(scene.call(other)) == "payload-mismatch");
+    CHECK(scene.ledger.effects[body] == 1);
 }
