@@ -139,11 +139,6 @@ bool Predicate::holds_any_text(const std::vector<std::string_view>& texts) const
     return std::any_of(texts.begin(), texts.end(), [this](std::string_view text) { return holds_text(text); });
 }
 
-bool Predicate::holds_all_texts(const std::vector<std::string_view>& texts) const {
-    if (texts.empty()) return holds_text(std::nullopt);
-    return std::all_of(texts.begin(), texts.end(), [this](std::string_view text) { return holds_text(text); });
-}
-
 std::string Predicate::text() const {
     switch (state_->kind) {
         case State::Kind::present: return "present";

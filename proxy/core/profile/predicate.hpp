@@ -25,7 +25,6 @@ public:
     bool holds_text(std::optional<std::string_view> text) const;
     // The same for a name that may occur several times: one of the values has to hold, or none to be there.
     bool holds_any_text(const std::vector<std::string_view>& texts) const;
-    bool holds_all_texts(const std::vector<std::string_view>& texts) const;
 
     std::string text() const;  // as in a profile: `"a"`, `one_of: ["a", 1]`, `matches: ^x`, `present`
 

@@ -61,8 +61,8 @@ bool RequestMatcher::matches(RequestReading& reading, PathCaptures* captures, Am
     if (path && !path_matches(*path, reading.path(), reading.other_path(), captures, ambiguity)) return false;
     // Which of several values the provider goes by is not known.
     const auto holds = [ambiguity](const Predicate& predicate, const std::vector<std::string_view>& values) {
-        return ambiguity == Ambiguity::every_reading ? predicate.holds_all_texts(values)
-                                                     : predicate.holds_any_text(values);
+        if (values.empty()) return predicate.holds_text(std::nullopt);
+        return fits_batch(values, ambiguity, [&](std::string_view text) { return predicate.holds_text(text); });
     };
     for (const auto& [name, predicate] : query) {
         if (!holds(predicate, reading.query_values(name))) return false;
