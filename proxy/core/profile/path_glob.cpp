@@ -50,13 +50,22 @@ std::string decode_some(std::string_view text, Wanted wanted) {
     return out;
 }
 
-// An encoded slash is data to most providers (a project's full name, say). To some it is a slash, and then it matters
-// where ".." leads out of what the path seems to be below.
+// An encoded slash is data to most providers (a project's full name, say), as is a backslash, and what follows a
+// semicolon. To some the first two are slashes and the third is no part of the name, and then it matters where ".."
+// leads out of what the path seems to be below.
 std::string decode_for_reading(std::string_view path) {
     const std::string careful = decode_some(path, [](char c) { return is_unreserved(c) ? c : '\0'; });
-    const std::string bold = decode_some(careful, [](char c) { return c == '/' || c == '\\' ? '/' : '\0'; });
-    const std::vector<std::string_view> segments = split_segments(bold);
-    return std::find(segments.begin(), segments.end(), "..") != segments.end() ? bold : careful;
+    std::string bold = decode_some(careful, [](char c) { return c == '/' || c == '\\' || c == ';' ? c : '\0'; });
+    std::replace(bold.begin(), bold.end(), '\\', '/');
+    std::string bare;
+    bool leads_out = false;
+    for (const std::string_view segment : split_segments(bold)) {
+        const std::string_view name = segment.substr(0, segment.find(';'));
+        leads_out = leads_out || name == "..";
+        bare += '/';
+        bare += name;
+    }
+    return leads_out ? bare : careful;
 }
 
 }  // namespace
@@ -144,8 +153,9 @@ bool PathGlob::matches(std::string_view path, PathCaptures* captures) const {
 }
 
 std::optional<std::string> other_reading_of(std::string_view path) {
-    const bool plain = path.find('%') == std::string_view::npos && path.find("//") == std::string_view::npos &&
-                       path.find("/.") == std::string_view::npos && (path.size() <= 1 || path.back() != '/');
+    const bool plain = path.find_first_of("%\\") == std::string_view::npos &&
+                       path.find("//") == std::string_view::npos && path.find("/.") == std::string_view::npos &&
+                       (path.size() <= 1 || path.back() != '/');
     if (plain) return std::nullopt;
     const std::string decoded = decode_for_reading(path);
     std::vector<std::string_view> kept;

@@ -87,6 +87,11 @@ TEST_CASE("the other reading of a path") {
     CHECK(other("/v1/x/..%2Fadmin") == "/v1/admin");
     CHECK(other("/v1/x%5c..%5cadmin") == "/v1/admin");
     CHECK(other("/v1/..x%2Fadmin") == "same");
+    CHECK(other("/v1/x\\..\\admin") == "/v1/admin");
+    CHECK(other("/v1/x/..;a=1/admin") == "/v1/admin");
+    CHECK(other("/v1/x/..%3B/admin") == "/v1/admin");
+    CHECK(other("/v1/x;a=1/admin") == "same");
+    CHECK(other("/v1/a\\b") == "same");
     CHECK(other("/v1/./x/../refunds") == "/v1/refunds");
     CHECK(other("//v1//refunds/") == "/v1/refunds");
     CHECK(other("/../..") == "/");
