@@ -14,12 +14,6 @@ constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view body_too_large_text =
     "Do not retry this request as it is: its body is larger than limits.request_body. Nothing was sent.";
 
-// RFC 6455 section 4.1: a handshake is a GET, and has no body. Anything else that offers an upgrade is a request like
-// any other; the offer is not passed on.
-bool switches_protocols(const http::RequestHead& head) {
-    return head.method == "GET" && head.offers_upgrade("websocket") && !head.framing.has_body();
-}
-
 // One guarded request more, for as long as this lives.
 class Place {
 public:
@@ -86,7 +80,7 @@ GuardedPath::End GuardedPath::relay() {
 Task<GuardedPath::End> GuardedPath::run() {
     const Profile& profile = *route_.origin.profile;
     const http::RequestHead& head = s_.request;
-    if (!switches_protocols(head) && matching_needs_body(profile, head.method, route_.target)) {
+    if (head.framing.has_body() && matching_needs_body(profile, head.method, route_.target)) {
         std::optional<End> refused = co_await read_body();
         if (refused) co_return std::move(*refused);
         content_ = content_of(head.fields, body_, content_max);
@@ -126,10 +120,7 @@ std::optional<GuardedPath::End> GuardedPath::check_rule() {
     view.body = content_;
     matched_ = match_rule(*route_.origin.profile, view);
     if (matched_.request_class == RequestClass::read) return relay();
-    if (matched_.allowed) {
-        if (switches_protocols(head)) return relay();  // never a write
-        return std::nullopt;
-    }
+    if (matched_.allowed) return std::nullopt;
     return problem(ProblemKind::not_allowed,
                    "The profile " + route_.origin.profile->provider + " allows no such write (rule " +
                        matched_.rule->name +
