@@ -54,7 +54,7 @@ std::optional<Origin> Origin::make(bool tls, std::string_view authority, Profile
 }
 
 void Origin::cover(ProfilePtr by) {
-    if (by) pool_key += " " + by->provider;
+    if (by) pool_key.append(" ").append(by->provider).append(" ").append(by->digest);
     profile = std::move(by);
 }
 

@@ -234,8 +234,7 @@ TEST_CASE("a read waits for bytes, takes what there is and tells an end from a r
     Listener listener;
     auto outbound = outbound_of({"127.0.0.0/8"});
     boost::asio::io_context context(1);
-    Dialled dialled =
-        run(context, outbound->dialler().dial(origin_of("127.0.0.1:" + std::to_string(listener.port))));
+    Dialled dialled = run(context, outbound->dialler().dial(origin_of("127.0.0.1:" + std::to_string(listener.port))));
     REQUIRE_FALSE(dialled.failure);
     Stream stream = std::move(dialled.stream);
     const int peer = listener.accept();
@@ -273,6 +272,18 @@ TEST_CASE("a read waits for bytes, takes what there is and tells an end from a r
         io = read();
         CHECK((io.state == Io::State::failed && io.error == boost::asio::error::connection_reset));
     }
+}
+
+TEST_CASE("another version of a profile shares no connection with the one before it") {
+    const auto version = [](const std::string& digest) {
+        auto profile = std::make_shared<Profile>();
+        profile->provider = "p";
+        profile->digest = digest;
+        return origin_of("api.example.com", true, profile).pool_key;
+    };
+    CHECK(version("a") == version("a"));
+    CHECK(version("a") != version("b"));
+    CHECK(version("a") != origin_of("api.example.com", true).pool_key);
 }
 
 TEST_CASE("authorities become origins with one key a place") {
