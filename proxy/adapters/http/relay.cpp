@@ -46,6 +46,7 @@ Relay::Relay(IoShard& shard, Stream& client, Scratch& scratch, RelayPlan plan)
       client_(client),
       s_(scratch),
       plan_(plan),
+      generation_(shard.profile_generation()),
       method_(scratch.request.method) {
     const http::RequestHead& head = s_.request;
     minor_ = head.minor;
@@ -70,14 +71,14 @@ Task<RelayEnd> Relay::run() {
         fresh = true;
         const Io io = upstream_.write_now(s_.out);
         sent_ = io.bytes;
-        step = Step::go_on;
         // A request that can't be written may have been answered already: the answer is looked for all the same.
-        if (io.blocked() || (io.state == Io::State::done && sent_ < s_.out.size())) step = co_await send_rest(sent_);
-        if (step == Step::go_on) start_pump();
-        if (step == Step::go_on) step = co_await read_head();
+        if (io.blocked() || io.state == Io::State::done) start_pump();
+        step = co_await read_head();
+        if (step == Step::again) co_await stop_pump();
     }
     watch_.disarm();
     expect_.disarm();
+    given_up_.disarm();
     co_await finish();
     co_return end_;
 }
@@ -95,6 +96,11 @@ Relay::Step Relay::interrupted() {
         end_.problem = problem_of(s_.request_body.refusal());
     } else if (body_stalled_) {
         refuse(ProblemKind::request_timeout, "The request body stopped arriving. It was given up.");
+    } else if (origin_stalled_ && !client_gone_) {
+        refuse(ProblemKind::unreachable,
+               "The origin took no more of the request and did not answer. If the request changes something, it may "
+               "have happened.");
+        end_.problem->status_override = 504;
     } else {
         shard_.metrics.clients_gone.add();
     }
@@ -106,7 +112,7 @@ Relay::Step Relay::interrupted() {
 
 // The connection ended before a byte of the answer.
 Relay::Step Relay::lost(std::string_view what) {
-    if (client_gone_ || bad_body_ || body_stalled_) return interrupted();
+    if (stopped()) return interrupted();
     const std::string refusal = upstream_.certificate_refused() ? upstream_.tls_trouble() : std::string();
     upstream_.close();
     if (!refusal.empty()) {
@@ -144,10 +150,12 @@ Task<Relay::Step> Relay::read_head() {
             }
             if (s_.up.room_size() == 0) shard_.buffers.grow(s_.up);
         }
+        // Asked before each wait, too: what cancels one goes unheard by whoever is busy elsewhere.
+        if (stopped()) co_return interrupted();
         watch();
         auto reading = upstream_.read(s_.up.room(), s_.up.room_size());
         const Io io = co_await std::move(reading);
-        if (client_gone_ || bad_body_ || body_stalled_) co_return interrupted();
+        if (stopped()) co_return interrupted();
         if (io.state == Io::State::done) {
             s_.up.commit(io.bytes);
             continue;
@@ -166,6 +174,7 @@ Task<Relay::Step> Relay::handle_head(std::size_t head_bytes) {
     const http::ResponseHead& head = s_.response;
     if (head.interim()) co_return co_await relay_interim(head_bytes);
     expect_.disarm();
+    given_up_.disarm();
     if (head.status == 101) {
         if (!websocket_ || !head.fields.has_element("upgrade", "websocket")) {
             refuse(ProblemKind::upstream_invalid, "The origin switched to a protocol that was not asked for.");
@@ -311,17 +320,11 @@ Task<> Relay::switch_protocols(std::size_t head_bytes) {
 }
 
 Task<> Relay::finish() {
-    if (pumping_ && pumping_->running() > 0) {
-        pump_stop_ = true;
-        end_.body_unread = true;
-        client_.cancel();
-        upstream_.cancel();
-        co_await pumping_->wait_until_empty();
-    }
+    co_await stop_pump();
     if (!request_sent()) end_.body_unread = !s_.request_body.done();
     const bool reusable = answer_whole_ && keep_upstream_ > Millis{0} && request_sent() && s_.up.empty();
     if (reusable && upstream_.is_open()) {
-        shard_.pool.give(*plan_.origin, std::move(upstream_), shard_.profile_generation(), keep_upstream_);
+        shard_.pool.give(*plan_.origin, std::move(upstream_), generation_, keep_upstream_);
         upstream_ = Stream();
     }
     upstream_.close();

@@ -42,7 +42,6 @@ private:
     bool take_buffered_body();
     bool reuse_connection();
     Task<bool> dial();
-    Task<Step> send_rest(std::size_t already);
     Task<Step> read_head();
     Task<Step> handle_head(std::size_t head_bytes);
     Task<Step> relay_interim(std::size_t head_bytes);
@@ -51,8 +50,13 @@ private:
     Task<> switch_protocols(std::size_t head_bytes);
     void start_pump();
     Task<> pump();
+    Task<> pump_body();
+    Task<> pump_buffered_body();
+    Task<> stop_pump();
+    Task<bool> write_rest();
     Task<> finish();
     bool request_sent() const;
+    bool stopped() const { return client_gone_ || bad_body_ || body_stalled_ || origin_stalled_; }
     Step interrupted();
     Step lost(std::string_view what);
     void cut_answer();
@@ -69,6 +73,8 @@ private:
     RelayEnd end_;
     Deadline watch_;
     Deadline expect_;
+    Deadline given_up_;
+    std::uint64_t generation_;  // of the profiles when this began: what it dials may rest under no later one
 
     // Of the request: its head is gone once the body streams through the same buffer.
     std::string method_;
@@ -87,8 +93,9 @@ private:
     bool client_gone_ = false;
     bool bad_body_ = false;  // the request body is malformed
     bool body_stalled_ = false;
-    bool answered_ = false;   // a byte of the final answer was written to the client
-    bool continued_ = false;  // a 100 went to the client
+    bool origin_stalled_ = false;  // it took no more of the request, and then had its time to answer
+    bool answered_ = false;        // a byte of the final answer was written to the client
+    bool continued_ = false;       // a 100 went to the client
     bool answer_whole_ = false;
     std::uint32_t interim_ = 0;
     Millis keep_upstream_{0};  // how long the connection may rest in the pool

@@ -33,6 +33,7 @@ void Relay::write_head() {
 // What has arrived of the body goes out with the head, in one write.
 bool Relay::take_buffered_body() {
     http::ChunkWriter chunks;
+    if (plan_.body && plan_.body->size() > first_write_max) return true;  // not copied; the pump has it
     if (plan_.body) {
         if (chunked_) {
             chunks.append(*plan_.body, s_.out);
@@ -64,7 +65,7 @@ bool Relay::take_buffered_body() {
 }
 
 bool Relay::reuse_connection() {
-    auto pooled = shard_.pool.take(*plan_.origin, shard_.profile_generation());
+    auto pooled = shard_.pool.take(*plan_.origin, generation_);
     if (!pooled) return false;
     upstream_ = std::move(*pooled);
     reused_ = true;
@@ -86,30 +87,12 @@ Task<bool> Relay::dial() {
     co_return true;
 }
 
-Task<Relay::Step> Relay::send_rest(std::size_t already) {
-    std::string_view rest = std::string_view(s_.out).substr(already);
-    while (!rest.empty()) {
-        const Io io = upstream_.write_now(rest);
-        if (io.state == Io::State::done) {
-            sent_ += io.bytes;
-            rest.remove_prefix(io.bytes);
-            continue;
-        }
-        if (!io.blocked()) break;  // maybe answered: read_head() tells
-        watch();
-        co_await upstream_.wait_either();
-        if (client_gone_) co_return interrupted();
-        if (!upstream_.is_tls() && !upstream_.fit_for_reuse()) break;  // it answers or ends before it has all
-    }
-    co_return Step::go_on;
-}
-
 void Relay::start_pump() {
-    if (whole_ || sent_ < s_.out.size()) return;
+    if (whole_ && sent_ == s_.out.size()) return;
     pump_done_ = false;
     pumping_.emplace(shard_.context.get_executor());
     pumping_->start(pump());
-    if (!expects_) return;
+    if (!expects_ || whole_) return;
     shard_.deadlines.arm(
         expect_, continue_after,
         [](void* relay) noexcept {
@@ -121,8 +104,66 @@ void Relay::start_pump() {
         this);
 }
 
-// The rest of the request body, beside the answer.
+// What the first write left of the head and of what had arrived of the body.
+Task<bool> Relay::write_rest() {
+    StreamDeadline stalled;
+    while (sent_ < s_.out.size()) {
+        const Io io = upstream_.write_now(std::string_view(s_.out).substr(sent_));
+        if (io.state == Io::State::done) {
+            sent_ += io.bytes;
+            continue;
+        }
+        if (!io.blocked()) co_return false;
+        stalled.arm(shard_.deadlines, upstream_, shard_.shared.options.timeouts.write_stall);
+        auto ready = upstream_.wait(io.state);
+        co_await std::move(ready);
+        if (stalled.expired() || pump_stop_ || client_gone_) co_return false;
+        stalled.disarm();
+    }
+    co_return true;
+}
+
+// The rest of the request, beside the answer: an origin may answer before it has all of it, and may want the rest all
+// the same (1xx, an early head).
 Task<> Relay::pump() {
+    const bool begun = co_await write_rest();
+    if (begun && !whole_) {
+        if (plan_.body) {
+            co_await pump_buffered_body();
+        } else {
+            co_await pump_body();
+        }
+    }
+    // It takes no more. It may answer all the same, but not for ever.
+    if (!request_sent() && !pump_stop_) {
+        const Millis patience = shard_.shared.options.timeouts.write_stall;
+        shard_.deadlines.arm(
+            given_up_, patience,
+            [](void* relay) noexcept {
+                auto& self = *static_cast<Relay*>(relay);
+                self.origin_stalled_ = true;
+                self.upstream_.cancel();
+            },
+            this);
+    }
+}
+
+Task<> Relay::pump_buffered_body() {
+    http::ChunkWriter chunks;
+    const std::string_view body = *plan_.body;
+    shard_.metrics.bytes_to_upstream.add(body.size());
+    Pieces pieces{body};
+    std::string tail;
+    if (chunked_) {
+        tail = http::ChunkWriter::after_data;
+        pieces = Pieces{chunks.before_data(body.size()), body, {}};
+        tail += chunks.finish();
+        pieces[2] = tail;
+    }
+    pump_done_ = co_await write_pieces(shard_, upstream_, pieces, &pump_stop_);
+}
+
+Task<> Relay::pump_body() {
     http::ChunkWriter chunks;
     BodyReader& body = s_.request_body;
     StreamDeadline stalled;
@@ -164,6 +205,15 @@ Task<> Relay::pump() {
             break;
         }
     }
+}
+
+Task<> Relay::stop_pump() {
+    if (!pumping_ || pumping_->running() == 0) co_return;
+    pump_stop_ = true;
+    client_.cancel();
+    upstream_.cancel();
+    co_await pumping_->wait_until_empty();
+    pump_stop_ = false;
 }
 
 }  // namespace opid

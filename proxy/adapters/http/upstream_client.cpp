@@ -1,13 +1,15 @@
 #include "adapters/http/upstream_client.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <optional>
+#include <tuple>
 
 #include "adapters/http/body_reader.hpp"
+#include "adapters/http/request_writer.hpp"
+#include "adapters/net/task_group.hpp"
 #include "adapters/system/steady_clock.hpp"
 #include "base/encoding.hpp"
-#include "core/http/chunk_writer.hpp"
 #include "core/http/hop_by_hop.hpp"
 #include "core/http/response_head.hpp"
 
@@ -29,19 +31,6 @@ bool travels(const http::ResponseHead& head, std::string_view name) {
     return !head.has_connection_option(name) || http::is_protected(name);
 }
 
-std::string head_text(const OutboundRequest& request, const std::string& authority) {
-    std::string head;
-    head.reserve(request.fields.size() + request.target.size() + authority.size() + 128);
-    head.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\nHost: ");
-    head.append(authority).append("\r\n").append(request.fields);
-    if (request.chunked) {
-        head += "Transfer-Encoding: chunked\r\n";
-    } else if (!request.body.empty() || !request.no_length) {
-        head.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
-    }
-    return head += "\r\n";
-}
-
 }  // namespace
 
 // One exchange from its connection to the end of its answer.
@@ -53,6 +42,7 @@ public:
           request_(request),
           sink_(sink),
           origin_(std::move(origin)),
+          context_(context),
           deadlines_(deadlines_of(context)),
           pool_(pool_of(context)),
           generation_(client.generation_.load(std::memory_order_relaxed)),
@@ -62,7 +52,11 @@ public:
 
 private:
     Task<bool> connect(bool fresh);
+    void reach(Stage stage) { exchange_.evidence.stage = std::max(exchange_.evidence.stage, stage); }
+    Io write_some();
     Task<bool> write();
+    Task<> write_rest();
+    Task<> end_writing();
     Task<bool> read_head();
     Task<bool> take_head(std::size_t bytes);
     Task<bool> read_body();
@@ -76,6 +70,7 @@ private:
     const OutboundRequest& request_;
     ResponseSink* sink_;
     Origin origin_;
+    asio::io_context& context_;
     Deadlines& deadlines_;
     ConnectionPool& pool_;
     std::uint64_t generation_;
@@ -86,11 +81,13 @@ private:
     http::ResponseHead head_;
     BodyReader body_;
     Exchange exchange_;
+    RequestWriter out_;
+    std::optional<TaskGroup> writing_;
     std::uint32_t interim_ = 0;
+    bool refused_ = false;  // the provider has said no: the rest of the request is no longer sent
     bool reused_ = false;
     bool final_ = false;
     bool streaming_ = false;
-    bool written_ = false;
     Millis keep_{0};
     SteadyInstant since_ = steady_now();
 };
@@ -116,10 +113,15 @@ Task<Exchange> UpstreamClient::Sending::run() {
     }
     if (sent) {
         in_ = buffers_.take_small();
+        if (!out_.all_out()) {
+            writing_.emplace(context_.get_executor());
+            writing_->start(write_rest());
+        }
         const bool answered = co_await read_head();
         if (answered) co_await read_body();
+        co_await end_writing();
     }
-    if (exchange_.answered && written_ && in_.empty() && keep_ > Millis{0}) {
+    if (exchange_.answered && out_.all_out() && in_.empty() && keep_ > Millis{0}) {
         pool_.give(origin_, std::move(stream_), generation_, keep_);
         stream_ = Stream();
     }
@@ -179,61 +181,57 @@ std::string UpstreamClient::Sending::last_word() {
     return stream_.certificate_refused() ? "tls: " + stream_.tls_trouble() : std::string("reset");
 }
 
-// True when the request is out, or the provider answers before it has all of it.
+// One attempt to get more of the request out.
+Io UpstreamClient::Sending::write_some() {
+    const Io io = out_.write_some(stream_);
+    exchange_.evidence.bytes_sent = out_.bytes_out();
+    if (io.state == Io::State::done) reach(Stage::head_written);
+    if (out_.all_out()) reach(Stage::body_written);
+    return io;
+}
+
+// True when the request is on its way: out as a whole, or as far as the connection takes it for now.
 Task<bool> UpstreamClient::Sending::write() {
-    Evidence& evidence = exchange_.evidence;
-    const std::string authority = origin_.authority_text();
-    const std::string head = head_text(request_, authority);
-    http::ChunkWriter chunks;
-    std::array<std::string_view, 4> pieces{head, request_.body, {}, {}};
-    std::string tail;
-    if (request_.chunked) {
-        pieces[1] = chunks.before_data(request_.body.size());
-        pieces[2] = request_.body;
-        if (!request_.body.empty()) tail = http::ChunkWriter::after_data;
-        tail += chunks.finish();
-        pieces[3] = tail;
-    }
-    std::size_t first = 0;
-    for (;;) {
-        while (first < pieces.size() && pieces[first].empty()) ++first;
-        if (first == pieces.size()) break;
-        std::array<std::string_view, 4> left{};
-        std::size_t count = 0;
-        for (std::size_t i = first; i < pieces.size(); ++i) {
-            if (!pieces[i].empty()) left[count++] = pieces[i];
-        }
-        const Io io = stream_.write_now(std::span<const std::string_view>(left.data(), count));
-        if (io.state == Io::State::done) {
-            evidence.bytes_sent += io.bytes;
-            evidence.stage = Stage::head_written;
-            std::size_t moved = io.bytes;
-            for (std::size_t i = first; i < pieces.size() && moved > 0; ++i) {
-                const std::size_t part = std::min(moved, pieces[i].size());
-                pieces[i].remove_prefix(part);
-                moved -= part;
-            }
-            continue;
-        }
-        if (!io.blocked()) {
-            // It may have answered before it closed; if not, reading says how it ended.
-            if (evidence.bytes_sent > 0) co_return true;
-            co_return fail(last_word());
-        }
-        deadline_.arm(deadlines_, stream_, time_left());
-        co_await stream_.wait_either();
-        const bool late = deadline_.expired();
-        deadline_.disarm();
-        if (late) {
+    out_.start(request_, origin_.authority_text());
+    while (!out_.all_out()) {
+        const Io io = write_some();
+        if (io.state == Io::State::done) continue;
+        if (out_.bytes_out() > 0) co_return true;  // what isn't blocked may have been answered: reading tells
+        if (!io.blocked()) co_return fail(last_word());
+        const bool in_time = co_await ready(io.state);
+        if (!in_time) {
             // TLS may have put part of a record on the wire: never counted as nothing.
-            evidence.stage = Stage::head_written;
+            reach(Stage::head_written);
             co_return fail("timeout");
         }
-        if (evidence.bytes_sent > 0 && !stream_.fit_for_reuse()) co_return true;
     }
-    evidence.stage = Stage::body_written;
-    written_ = true;
     co_return true;
+}
+
+// Beside the answer: a provider may answer before it has the whole request (1xx, an early head) and may want the rest
+// all the same. Ends when it takes no more, when it has refused the request, and with the answer's deadline.
+Task<> UpstreamClient::Sending::write_rest() {
+    while (!out_.all_out() && !refused_) {
+        const Io io = write_some();
+        if (io.state == Io::State::done) continue;
+        if (!io.blocked()) break;
+        auto waiting = stream_.wait(io.state);
+        const std::tuple<boost::system::error_code> waited = co_await std::move(waiting);
+        if (std::get<0>(waited)) break;
+    }
+}
+
+// An answer that is no refusal is no reason to keep the rest of the request from the provider.
+Task<> UpstreamClient::Sending::end_writing() {
+    if (!writing_) co_return;
+    if (exchange_.answered && !refused_) {
+        deadline_.arm(deadlines_, stream_, time_left());
+    } else {
+        refused_ = true;
+        stream_.cancel();
+    }
+    co_await writing_->wait_until_empty();
+    deadline_.disarm();
 }
 
 void UpstreamClient::Sending::note_interim() {
@@ -263,7 +261,7 @@ Task<bool> UpstreamClient::Sending::read_head() {
         const bool late = deadline_.expired();
         deadline_.disarm();
         if (io.state == Io::State::done) {
-            exchange_.evidence.stage = Stage::first_byte;
+            reach(Stage::first_byte);
             in_.commit(io.bytes);
             continue;
         }
@@ -287,6 +285,7 @@ Task<bool> UpstreamClient::Sending::take_head(std::size_t bytes) {
         co_return true;
     }
     exchange_.evidence.http_status = head_.status;
+    refused_ = head_.status >= 400;
     if (head_.status == 101) co_return fail("unexpected 101");
     InboundResponse& response = exchange_.response;
     response.status = head_.status;

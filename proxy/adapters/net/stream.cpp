@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "adapters/net/tls_session.hpp"
-#include "adapters/system/signal.hpp"
 
 namespace opid {
 
@@ -122,21 +121,6 @@ Task<Io> Stream::read(char* into, std::size_t room) {
         io.state = Io::State::end;
     }
     co_return io;
-}
-
-Task<> Stream::wait_either() {
-    const Executor executor = co_await boost::asio::this_coro::executor;
-    Signal fired(executor);
-    int pending = 2;
-    const auto note = [&fired, &pending](const error_code&) {
-        --pending;
-        fired.set();
-    };
-    socket_->async_wait(Socket::wait_read, note);
-    socket_->async_wait(Socket::wait_write, note);
-    co_await fired.wait();
-    if (pending > 0) cancel();
-    while (pending > 0) co_await fired.wait();
 }
 
 void Stream::cancel() noexcept {

@@ -70,8 +70,6 @@ public:
         return socket_->async_wait(state == Io::State::want_write ? Socket::wait_write : Socket::wait_read,
                                    boost::asio::as_tuple(use_task));
     }
-    // Resumes when either direction may get further.
-    Task<> wait_either();
 
     void cancel() noexcept;           // wakes all waits
     void shut_down_write() noexcept;  // after the last byte: close_notify, FIN
