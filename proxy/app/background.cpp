@@ -38,10 +38,10 @@ void Background::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-Task<Status> Background::sweep_open() {
+Task<Status> Background::sweep_open(DuePlace& place) {
     Result<std::size_t> lost = co_await engine_.recover_owned_by_the_dead(profiles_);
     if (!lost) co_return lost.error();
-    Result<std::size_t> moved = co_await engine_.sweep_open(profiles_, sweep_batch);
+    Result<std::size_t> moved = co_await engine_.sweep_open(profiles_, sweep_batch, place);
     if (!moved) co_return moved.error();
     if (*lost + *moved > 0) {
         const std::string lost_text = std::to_string(*lost);
@@ -59,16 +59,20 @@ Task<Result<SweepResult>> Background::sweep_final() {
 }
 
 Task<Result<SweepResult>> Background::sweep_all() {
-    const Status open = co_await sweep_open();
-    if (!open) co_return open.error();
+    DuePlace place;
+    do {
+        const Status open = co_await sweep_open(place);
+        if (!open) co_return open.error();
+    } while (place != DuePlace{});
     Result<SweepResult> swept = co_await sweep_final();
     co_return swept;
 }
 
 Task<> Background::sweep_loop() {
+    DuePlace place;  // each round goes on where the last one ended: what has to wait holds up nothing behind it
     for (;;) {
         co_await timers_.sleep_for(times_.sweep);
-        const Status swept = co_await sweep_open();
+        const Status swept = co_await sweep_open(place);
         if (!swept) log_.write(LogSeverity::warning, "sweep_failed", {{"what", swept.error().what()}});
     }
 }

@@ -36,7 +36,7 @@ private:
     Task<> sweep_loop();
     Task<> retention_loop();
     Task<> store_loop();
-    Task<Status> sweep_open();
+    Task<Status> sweep_open(DuePlace& place);
     Task<Result<SweepResult>> sweep_final();
     void note_health();
 

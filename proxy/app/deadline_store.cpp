@@ -140,6 +140,10 @@ Task<Result<std::string>> DeadlineStore::allocate_step(std::string tenant, std::
     return within_limit(inner_.allocate_step(std::move(tenant), std::move(step_name), std::move(proposed_id)));
 }
 
+Task<Result<std::string>> DeadlineStore::load_body(OperationKey key, BodyPart part) {
+    return within_limit(inner_.load_body(key, part));
+}
+
 Task<Status> DeadlineStore::remember(std::string fact) { return within_limit(inner_.remember(std::move(fact))); }
 
 }  // namespace opid

@@ -29,13 +29,11 @@ public:
     Task<Result<Loaded>> load(OperationKey key) override {
         return late_count_.load(std::memory_order_acquire) == 0 ? inner_.load(key) : load_when_settled(key);
     }
-    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override {
-        return inner_.load_body(key, part);
-    }
+    Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override;
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner_.load_history(key); }
     Task<Result<ListPage>> list(ListQuery query) override { return inner_.list(std::move(query)); }
-    Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override {
-        return inner_.due(until, limit);
+    Task<Result<std::vector<Operation>>> due(Instant until, DuePlace after, std::size_t limit) override {
+        return inner_.due(until, std::move(after), limit);
     }
     Task<Result<std::vector<Operation>>> in_progress() override { return inner_.in_progress(); }
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override {

@@ -90,9 +90,11 @@ Task<Result<std::size_t>> WriteCoordinator::recover_owned_by_the_dead(const Prof
     co_return moved;
 }
 
-Task<Result<std::size_t>> WriteCoordinator::sweep_open(const ProfileBoard& board, std::size_t limit) {
-    Result<std::vector<Operation>> due = co_await parts_.store.due(parts_.timers.now(), limit);
+Task<Result<std::size_t>> WriteCoordinator::sweep_open(const ProfileBoard& board, std::size_t limit, DuePlace& place) {
+    Result<std::vector<Operation>> due = co_await parts_.store.due(parts_.timers.now(), place, limit);
     if (!due) co_return due.error();
+    const bool more = !due->empty() && due->size() == limit;
+    place = more ? DuePlace{due->back().next_step.at, due->back().key} : DuePlace{};
     std::size_t moved = 0;
     // An outcome that could not be recorded leaves its operation claimed by this process with nobody at work on it.
     // Whoever is at work holds the slot, and apply() then leaves the operation alone.

@@ -58,8 +58,9 @@ public:
     Task<Result<std::size_t>> recover_owned_by_the_dead(const ProfileBoard& board);
 
     // Moves open operations on: one that is claimed while nobody works on it becomes unknown, an unknown one whose
-    // date has come and that has no automatic step left becomes needs_review. Returns how many it moved.
-    Task<Result<std::size_t>> sweep_open(const ProfileBoard& board, std::size_t limit);
+    // date has come and that has no automatic step left becomes needs_review. Looks at `limit` of those, from
+    // behind `place` on, and moves it on; back at the start when there are no more. Returns how many it moved.
+    Task<Result<std::size_t>> sweep_open(const ProfileBoard& board, std::size_t limit, DuePlace& place);
 
     // An operator's word, through the same slot and state machine. not_found: no such record (or a tombstone);
     // conflict: an attempt is running; invalid: the event may not meet the status, the text says which that is.

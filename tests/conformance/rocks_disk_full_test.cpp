@@ -59,7 +59,9 @@ private:
     class File final : public rocksdb::FSWritableFileOwnerWrapper {
     public:
         File(SmallDisk& disk, bool log, std::unique_ptr<rocksdb::FSWritableFile> file)
-            : FSWritableFileOwnerWrapper(std::move(file)), disk_(disk), log_(log) {}
+            : FSWritableFileOwnerWrapper(std::move(file)),
+              disk_(disk),
+              log_(log) {}
 
         rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                                  rocksdb::IODebugContext* debug) override {
@@ -207,7 +209,7 @@ TEST_CASE("a full disk closes the store to commits until there is space", "[stor
 
 TEST_CASE("a transition that found no space did not happen, and can be made later", "[store][rocks][full]") {
     SmallStore small;
-    Operation claimed = new_operation("op-1");
+    Operation claimed = new_operation("op-1", OperationStatus::unknown);
     claimed.next_step = {NextStepKind::look_up, at_ms(100)};
     const Operation done = with_response(moved(claimed, OperationStatus::succeeded), std::string(10'000, 'r'));
     REQUIRE(word(put(small.store(), claimed)) == "ok");
@@ -217,7 +219,7 @@ TEST_CASE("a transition that found no space did not happen, and can be made late
         CHECK(stored(small.store(), claimed) == claimed);
         REQUIRE(small.heals());
         CHECK(stored(small.store(), claimed) == claimed);
-        CHECK(run(small.store().due(at_ms(100), 10))->size() == 1);
+        CHECK(run(small.store().due(at_ms(100), {}, 10))->size() == 1);
         CHECK(run(small.store().load_body(claimed.key, BodyPart::response)).error().kind() == ErrorKind::not_found);
     }
     CHECK(word(put(small.store(), done)) == "ok");

@@ -175,6 +175,8 @@ TEMPLATE_TEST_CASE("a step keeps the ID that it was given first", "[store]", BOT
     CHECK(*run(fixture.store().allocate_step("billing", "run-81/step-4", "op-b")) == "op-a");
     CHECK(*run(fixture.store().allocate_step("billing", "run-81/step-5", "op-b")) == "op-b");
     CHECK(*run(fixture.store().allocate_step("other", "run-81/step-4", "op-c")) == "op-c");
+    const std::string longest = "provider\n" + std::string(255, 'i');  // an ID behind its scope
+    CHECK(*run(fixture.store().allocate_step("billing", "s", longest)) == longest);
     fixture.restart();
     CHECK(*run(fixture.store().allocate_step("billing", "run-81/step-4", "op-d")) == "op-a");
     CHECK(run(fixture.store().allocate_step("billing", "", "op-d")).error().kind() == ErrorKind::invalid);
@@ -198,9 +200,16 @@ TEMPLATE_TEST_CASE("due operations come oldest date first", "[store]", BOTH_STOR
     add("far", NextStepKind::look_up, 1000);
     add("no step", NextStepKind::none, 50);
     add("no date", NextStepKind::review, 0);
-    const auto ids = [&](std::int64_t until, std::size_t limit) {
+    // What waits for a caller or a person is not swept, however many there are of it.
+    for (const OperationStatus waiting : {OperationStatus::prepared, OperationStatus::in_progress,
+                                          OperationStatus::awaiting_approval, OperationStatus::needs_review}) {
+        Operation operation = new_operation("waits: " + std::string(to_word(waiting)), waiting);
+        operation.next_step = {NextStepKind::review, at_ms(50)};
+        REQUIRE(word(put(fixture.store(), operation)) == "ok");
+    }
+    const auto ids = [&](std::int64_t until, std::size_t limit, const DuePlace& after = {}) {
         std::string out;
-        const Result<std::vector<Operation>> due = run(fixture.store().due(at_ms(until), limit));
+        const Result<std::vector<Operation>> due = run(fixture.store().due(at_ms(until), after, limit));
         REQUIRE(due);
         for (const Operation& operation : *due) out += operation.id + " ";
         return out;
@@ -209,6 +218,9 @@ TEMPLATE_TEST_CASE("due operations come oldest date first", "[store]", BOTH_STOR
     CHECK(ids(100, 10) == "early ");
     CHECK(ids(300, 10) == "early middle late ");
     CHECK(ids(300, 2) == "early middle ");
+    CHECK(ids(300, 2, {at_ms(100), new_operation("early").key}) == "middle late ");
+    CHECK(ids(300, 2, {at_ms(299), {}}) == "late ");
+    CHECK(ids(300, 2, {at_ms(300), late.key}) == "");
     fixture.restart();
     CHECK(ids(999, 10) == "early middle late ");
     Operation again = moved(late, OperationStatus::unknown);

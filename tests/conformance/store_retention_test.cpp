@@ -86,14 +86,13 @@ TEMPLATE_TEST_CASE("a sweep gives up what was never sent", "[store]", BOTH_STORE
             const Result<Loaded> loaded = load(*store, *gone);
             REQUIRE(loaded);
             REQUIRE(std::holds_alternative<Tombstone>(*loaded));
-            CHECK(std::get<Tombstone>(*loaded) ==
-                  Tombstone{OperationStatus::cancelled, at_ms(1000), at_ms(9000)});
+            CHECK(std::get<Tombstone>(*loaded) == Tombstone{OperationStatus::cancelled, at_ms(1000), at_ms(9000)});
             CHECK(run(store->load_history(gone->key)).error().kind() == ErrorKind::not_found);
             CHECK(word(put(*store, moved(*gone, OperationStatus::in_progress))) == "conflict");
         }
         CHECK(word(put(*store, old)) == "conflict");
         CHECK(run(store->load_body(old.key, BodyPart::request)).error().kind() == ErrorKind::not_found);
-        CHECK(run(store->due(at_ms(10'000), 10))->empty());
+        CHECK(run(store->due(at_ms(10'000), {}, 10))->empty());
         CHECK(stored(*store, late) == late);
         CHECK(stored(*store, asked) == asked);
         CHECK(store->health().open_operations == 2);
@@ -124,9 +123,8 @@ TEMPLATE_TEST_CASE("a step reference goes with the tombstone of its operation", 
     Operation scoped = new_operation("mine", OperationStatus::in_progress, 1000);
     scoped.scope = "stripe";
     scoped.key = operation_key(scoped.tenant, scoped.scope, scoped.id);
-    for (const Operation& operation :
-         {new_operation("old", OperationStatus::in_progress, 1000), scoped,
-          new_operation("late", OperationStatus::in_progress, 1000)}) {
+    for (const Operation& operation : {new_operation("old", OperationStatus::in_progress, 1000), scoped,
+                                       new_operation("late", OperationStatus::in_progress, 1000)}) {
         REQUIRE(word(put(*store, operation)) == "ok");
         const std::int64_t ended = operation.id == "late" ? 9000 : 2000;
         REQUIRE(word(put(*store, moved(operation, OperationStatus::succeeded, ended))) == "ok");

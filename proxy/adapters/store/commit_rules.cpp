@@ -124,12 +124,12 @@ Status may_follow(const PreparedCommit& commit, const StoredState& stored) {
     } else {
         if (!record) return Error(ErrorKind::conflict, "the operation does not exist (any more)");
         if (stored.facts.version != commit.expected_version) {
-            return Error(ErrorKind::conflict, fmt::format("version {} expected, {} stored", commit.expected_version,
-                                                          stored.facts.version));
+            return Error(ErrorKind::conflict,
+                         fmt::format("version {} expected, {} stored", commit.expected_version, stored.facts.version));
         }
         if (commit.expected_epoch != 0 && stored.facts.epoch != commit.expected_epoch) {
-            return Error(ErrorKind::conflict, fmt::format("owner epoch {} expected, {} stored",
-                                                          commit.expected_epoch, stored.facts.epoch));
+            return Error(ErrorKind::conflict,
+                         fmt::format("owner epoch {} expected, {} stored", commit.expected_epoch, stored.facts.epoch));
         }
         if (is_final(stored.facts.status) && !is_final(commit.facts.status)) {
             return invalid("a final record can't be opened again");
@@ -144,7 +144,7 @@ Status may_follow(const PreparedCommit& commit, const StoredState& stored) {
 }
 
 bool has_due_date(const RecordFacts& facts) {
-    return facts.next != NextStepKind::none && facts.next_at != Instant{} && !is_final(facts.status);
+    return facts.status == OperationStatus::unknown && facts.next != NextStepKind::none && facts.next_at != Instant{};
 }
 
 bool may_retire(const RecordFacts& facts, Instant records_kept_until) {
@@ -215,7 +215,7 @@ Status check_fact(std::string_view fact) {
 
 Status check_step(std::string_view, std::string_view step, std::string_view proposed_id) {
     if (step.empty() || step.size() > step_bytes_max) return Error(ErrorKind::invalid, "step reference: length");
-    if (proposed_id.empty() || proposed_id.size() > id_bytes_max) {
+    if (proposed_id.empty() || proposed_id.size() > step_named_bytes_max) {
         return Error(ErrorKind::invalid, "proposed operation ID: length");
     }
     return ok();

@@ -21,9 +21,9 @@ struct RecordFacts {
     std::uint32_t provider_tag = 0;  // see provider_tag()
     OperationStatus status = OperationStatus::prepared;
     NextStepKind next = NextStepKind::none;
-    bool request_beside = false;   // body kept outside the record
+    bool request_beside = false;  // body kept outside the record
     bool response_beside = false;
-    bool spilled = false;          // older history is kept outside the record
+    bool spilled = false;  // older history is kept outside the record
     friend bool operator==(const RecordFacts&, const RecordFacts&) = default;
 };
 
@@ -40,12 +40,12 @@ struct PreparedCommit {
     RecordFacts facts;
     std::string tenant;  // and scope: of a first commit only
     std::string scope;
-    std::string record;                   // encode_operation, without what is kept beside it
-    std::optional<std::string> request;   // bytes to keep beside the record
+    std::string record;                  // encode_operation, without what is kept beside it
+    std::optional<std::string> request;  // bytes to keep beside the record
     std::optional<std::string> response;
-    std::string spilled;                  // encode_history, empty: none
-    std::uint64_t spilled_first = 0;      // sequence of its first event
-    bool claim = false;                   // adds work: refused first when space or queue runs out
+    std::string spilled;              // encode_history, empty: none
+    std::uint64_t spilled_first = 0;  // sequence of its first event
+    bool claim = false;               // adds work: refused first when space or queue runs out
 
     std::size_t bytes() const;
 };
@@ -63,7 +63,7 @@ struct StoredState {
 // Success, conflict, or invalid (a final record can't be opened again; a body that was never stored).
 Status may_follow(const PreparedCommit& commit, const StoredState& stored);
 
-// Due: has a step and a date (not 1970), and the date has come.
+// In doubt, with a step and a date (not 1970): what due() looks at.
 bool has_due_date(const RecordFacts& facts);
 
 // A record that a sweep turns into a tombstone: a final one, or one of which nothing was sent or nothing took effect
@@ -86,12 +86,13 @@ struct ListPlace {
 };
 std::string encode_cursor(const ListPlace& place);
 Result<std::optional<ListPlace>> decode_cursor(std::string_view text);  // empty text: from the start
-std::size_t list_limit(const ListQuery& query);                        // 1 to 1000
+std::size_t list_limit(const ListQuery& query);                         // 1 to 1000
 
 // Where a step reference lives; same tenant prefix as operations.
 std::string step_key(std::string_view tenant, std::string_view step);
 // The operation that a step reference names, by what is stored for it: "ID" or "SCOPE\nID".
 OperationKey step_owner(std::string_view tenant, std::string_view named);
+constexpr std::size_t step_named_bytes_max = 512;  // an operation ID behind its scope
 Status check_step(std::string_view tenant, std::string_view step, std::string_view proposed_id);
 Status check_fact(std::string_view fact);
 

@@ -52,6 +52,13 @@ struct ListPage {
     std::string next_cursor;            // empty: that was the last page
 };
 
+// Place in the order of due dates.
+struct DuePlace {
+    Instant at{};
+    OperationKey key;
+    friend auto operator<=>(const DuePlace&, const DuePlace&) = default;
+};
+
 struct StoreHealth {
     bool writable = true;
     bool latched = false;  // a sync failed: only a restart helps
@@ -97,8 +104,10 @@ public:
     // the tombstone of that operation is dropped. "SCOPE\nID" stands for an operation that has a scope.
     virtual Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) = 0;
 
-    // Operations whose next step is due at or before `until`, oldest date first. Reads only the open index.
-    virtual Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) = 0;
+    // Operations in doubt (unknown) whose next step is due at or before `until`, oldest date first, from behind
+    // `after` on. Those that wait for a caller or a person have no date that a sweep could keep. Reads only the open
+    // index.
+    virtual Task<Result<std::vector<Operation>>> due(Instant until, DuePlace after, std::size_t limit) = 0;
 
     // Everything that is in_progress, for the start after a crash (owners of earlier epochs). Open index only.
     virtual Task<Result<std::vector<Operation>>> in_progress() = 0;

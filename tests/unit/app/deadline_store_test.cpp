@@ -53,8 +53,8 @@ public:
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string id) override {
         return inner.allocate_step(std::move(tenant), std::move(step), std::move(id));
     }
-    Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override {
-        return inner.due(until, limit);
+    Task<Result<std::vector<Operation>>> due(Instant until, DuePlace after, std::size_t limit) override {
+        return inner.due(until, std::move(after), limit);
     }
     Task<Result<std::vector<Operation>>> in_progress() override { return inner.in_progress(); }
     Task<Result<SweepResult>> sweep(Instant a, Instant b, Instant now) override { return inner.sweep(a, b, now); }

@@ -16,11 +16,11 @@ namespace opid {
 struct MemoryStore::Contents {
     struct Entry {
         RecordFacts facts;
-        std::string record;                  // empty: a tombstone
+        std::string record;  // empty: a tombstone
         std::string tombstone;
         std::string request;
         std::string response;
-        std::vector<std::string> spilled;    // encoded chunks, oldest first
+        std::vector<std::string> spilled;  // encoded chunks, oldest first
     };
     std::map<OperationKey, Entry> operations;
     std::map<std::string, std::string> steps;
@@ -66,7 +66,7 @@ struct MemoryStore::Impl {
     Result<std::vector<HistoryEvent>> load_history(const OperationKey& key) const;
     Result<ListPage> list(const ListQuery& query) const;
     Result<std::string> allocate_step(const std::string& tenant, const std::string& step, const std::string& id);
-    Result<std::vector<Operation>> due(Instant until, std::size_t limit) const;
+    Result<std::vector<Operation>> due(Instant until, const DuePlace& after, std::size_t limit) const;
     Result<std::vector<Operation>> in_progress() const;
     SweepResult sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now);
     void forget_steps(const OperationKey& key);
@@ -185,16 +185,15 @@ Result<std::string> MemoryStore::Impl::allocate_step(const std::string& tenant, 
     return id;
 }
 
-Result<std::vector<Operation>> MemoryStore::Impl::due(Instant until, std::size_t limit) const {
-    std::set<std::pair<Instant, OperationKey>> dates;
+Result<std::vector<Operation>> MemoryStore::Impl::due(Instant until, const DuePlace& after, std::size_t limit) const {
+    std::set<DuePlace> dates;
     for (const auto& [key, entry] : contents.operations) {
         const bool open = !entry.record.empty() && has_due_date(entry.facts);
-        if (open && entry.facts.next_at <= until) dates.emplace(entry.facts.next_at, key);
+        if (open && entry.facts.next_at <= until) dates.insert({entry.facts.next_at, key});
     }
     std::vector<Operation> operations;
-    for (const auto& [at, key] : dates) {
-        if (operations.size() == limit) break;
-        Result<Operation> operation = decode_operation(contents.operations.at(key).record);
+    for (auto at = dates.upper_bound(after); at != dates.end() && operations.size() < limit; ++at) {
+        Result<Operation> operation = decode_operation(contents.operations.at(at->key).record);
         if (!operation) return operation.error();
         operations.push_back(std::move(*operation));
     }
@@ -273,25 +272,22 @@ Task<Result<ListPage>> MemoryStore::list(ListQuery query) {
     co_return impl_->call<ListPage>("list", [&] { return impl_->list(query); });
 }
 
-Task<Result<std::string>> MemoryStore::allocate_step(std::string tenant, std::string step,
-                                                     std::string proposed_id) {
+Task<Result<std::string>> MemoryStore::allocate_step(std::string tenant, std::string step, std::string proposed_id) {
     co_return impl_->call<std::string>("allocate_step",
                                        [&] { return impl_->allocate_step(tenant, step, proposed_id); });
 }
 
-Task<Result<std::vector<Operation>>> MemoryStore::due(Instant until, std::size_t limit) {
-    co_return impl_->call<std::vector<Operation>>("due", [&] { return impl_->due(until, limit); });
+Task<Result<std::vector<Operation>>> MemoryStore::due(Instant until, DuePlace after, std::size_t limit) {
+    co_return impl_->call<std::vector<Operation>>("due", [&] { return impl_->due(until, after, limit); });
 }
 
 Task<Result<std::vector<Operation>>> MemoryStore::in_progress() {
     co_return impl_->call<std::vector<Operation>>("in_progress", [&] { return impl_->in_progress(); });
 }
 
-Task<Result<SweepResult>> MemoryStore::sweep(Instant records_kept_until, Instant tombstones_kept_until,
-                                             Instant now) {
-    co_return impl_->call<SweepResult>("sweep", [&]() -> Result<SweepResult> {
-        return impl_->sweep(records_kept_until, tombstones_kept_until, now);
-    });
+Task<Result<SweepResult>> MemoryStore::sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) {
+    co_return impl_->call<SweepResult>(
+        "sweep", [&]() -> Result<SweepResult> { return impl_->sweep(records_kept_until, tombstones_kept_until, now); });
 }
 
 Task<Status> MemoryStore::remember(std::string fact) {

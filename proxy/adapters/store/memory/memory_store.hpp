@@ -42,14 +42,14 @@ public:
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override;
     Task<Result<ListPage>> list(ListQuery query) override;
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
-    Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override;
+    Task<Result<std::vector<Operation>>> due(Instant until, DuePlace after, std::size_t limit) override;
     Task<Result<std::vector<Operation>>> in_progress() override;
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override;
     Task<Status> remember(std::string fact) override;
     Task<Result<std::vector<std::string>>> remembered() override;
     StoreHealth health() const override;
 
-    Snapshot snapshot() const;  // a copy of everything committed so far
+    Snapshot snapshot() const;        // a copy of everything committed so far
     void refuse_claims(bool refuse);  // as a disk below its watermark does
 
 private:

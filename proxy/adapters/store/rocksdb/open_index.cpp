@@ -41,7 +41,7 @@ void OpenIndex::put(const OperationKey& key, const RecordFacts& facts) {
     if (facts.status == OperationStatus::in_progress) ++in_progress_;
     if (!has_due_date(facts)) return;
     const std::lock_guard lock(dates_mutex_);
-    dates_.emplace(facts.next_at, key);
+    dates_.insert({facts.next_at, key});
 }
 
 void OpenIndex::erase(const OperationKey& key) {
@@ -58,12 +58,12 @@ void OpenIndex::erase(const OperationKey& key) {
     forget(key, before);
 }
 
-std::vector<OperationKey> OpenIndex::due(Instant until, std::size_t limit) const {
+std::vector<OperationKey> OpenIndex::due(Instant until, const DuePlace& after, std::size_t limit) const {
     std::vector<OperationKey> keys;
     const std::lock_guard lock(dates_mutex_);
-    for (const auto& [at, key] : dates_) {
-        if (at > until || keys.size() == limit) break;
-        keys.push_back(key);
+    for (auto at = dates_.upper_bound(after); at != dates_.end(); ++at) {
+        if (at->at > until || keys.size() == limit) break;
+        keys.push_back(at->key);
     }
     return keys;
 }

@@ -34,8 +34,8 @@ public:
     void put(const OperationKey& key, const RecordFacts& facts);
     void erase(const OperationKey& key);
 
-    std::vector<OperationKey> due(Instant until, std::size_t limit) const;  // oldest date first
-    std::vector<OperationKey> in_progress() const;                          // in order of creation
+    std::vector<OperationKey> due(Instant until, const DuePlace& after, std::size_t limit) const;  // oldest date first
+    std::vector<OperationKey> in_progress() const;                                             // in order of creation
     std::vector<OperationKey> retirable(Instant records_kept_until, std::size_t limit) const;  // see may_retire
     // Newest first, those after the cursor that may match; at most limit.
     std::vector<ListPlace> places(const ListQuery& query, const std::optional<ListPlace>& cursor,
@@ -55,7 +55,7 @@ private:
 
     std::array<Shard, 16> shards_;
     mutable std::mutex dates_mutex_;
-    std::set<std::pair<Instant, OperationKey>> dates_;
+    std::set<DuePlace> dates_;
     std::atomic<std::uint64_t> size_{0};
     std::atomic<std::uint64_t> in_progress_{0};
 };

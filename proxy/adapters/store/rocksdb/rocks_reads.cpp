@@ -32,11 +32,10 @@ Result<Loaded> decoded_final(std::string_view bytes) {
 
 }  // namespace
 
-std::optional<Result<Loaded>> RocksStore::Impl::load_final(const OperationKey& key,
-                                                           const rocksdb::ReadOptions& read) {
+std::optional<Result<Loaded>> RocksStore::Impl::load_final(const OperationKey& key, const rocksdb::ReadOptions& read) {
     rocksdb::PinnableSlice value;
-    const rocksdb::Status status =
-        database->db().Get(read, database->family(Family::operations), slice(bytes_of(key)), &value);
+    const rocksdb::Status status = database->db().Get(read, database->family(Family::operations), slice(bytes_of(key)),
+                                                      &value);
     if (gave_up(read, status, value)) return std::nullopt;
     if (status.IsNotFound()) return Result<Loaded>(Loaded{Absent{}});
     if (!status.ok()) return Result<Loaded>(read_error(status));
@@ -48,8 +47,8 @@ std::optional<Result<Loaded>> RocksStore::Impl::load(const OperationKey& key, ro
     read.read_tier = tier;
     if (index.contains(key)) {
         rocksdb::PinnableSlice value;
-        const rocksdb::Status status =
-            database->db().Get(read, database->family(Family::open), slice(bytes_of(key)), &value);
+        const rocksdb::Status status = database->db().Get(read, database->family(Family::open), slice(bytes_of(key)),
+                                                          &value);
         if (gave_up(read, status, value)) return std::nullopt;
         if (status.ok()) return decoded_record(view(value));
         if (!status.IsNotFound()) return Result<Loaded>(read_error(status));
@@ -92,8 +91,8 @@ Result<std::vector<HistoryEvent>> RocksStore::Impl::load_history(const Operation
     rocksdb::ReadOptions read;
     read.snapshot = snapshot.snapshot();
     rocksdb::PinnableSlice value;
-    const rocksdb::Status status =
-        database->db().Get(read, database->family(Family::open), slice(bytes_of(key)), &value);
+    const rocksdb::Status status = database->db().Get(read, database->family(Family::open), slice(bytes_of(key)),
+                                                      &value);
     std::optional<Result<Loaded>> loaded = status.ok() ? decoded_record(view(value)) : load_final(key, read);
     if (!loaded || !*loaded) return loaded ? loaded->error() : read_error(status);
     auto* operation = std::get_if<Operation>(&**loaded);
@@ -103,8 +102,7 @@ Result<std::vector<HistoryEvent>> RocksStore::Impl::load_history(const Operation
     const std::string last = history_key(key, ~std::uint64_t{0});
     const rocksdb::Slice upper(last);
     read.iterate_upper_bound = &upper;
-    const std::unique_ptr<rocksdb::Iterator> at(
-        database->db().NewIterator(read, database->family(Family::history)));
+    const std::unique_ptr<rocksdb::Iterator> at(database->db().NewIterator(read, database->family(Family::history)));
     for (at->Seek(slice(bytes_of(key))); at->Valid(); at->Next()) {
         Result<std::vector<HistoryEvent>> chunk = decode_history(view(at->value()));
         if (!chunk) return chunk.error();
@@ -122,7 +120,10 @@ class Candidates {
 public:
     Candidates(rocksdb::Iterator& finals, std::vector<ListPlace> open, bool open_cut, const ListQuery& query,
                const std::optional<ListPlace>& cursor)
-        : finals_(finals), open_(std::move(open)), open_cut_(open_cut), query_(query) {
+        : finals_(finals),
+          open_(std::move(open)),
+          open_cut_(open_cut),
+          query_(query) {
         if (cursor) {
             const TimedKey from = timed_key(cursor->created, cursor->key);
             finals_.SeekForPrev(slice(view_of(from)));
@@ -269,10 +270,12 @@ Task<Result<ListPage>> RocksStore::list(ListQuery query) {
     co_return page;
 }
 
-Task<Result<std::vector<Operation>>> RocksStore::due(Instant until, std::size_t limit) {
+Task<Result<std::vector<Operation>>> RocksStore::due(Instant until, DuePlace after, std::size_t limit) {
     Impl& impl = *impl_;
     Task<Result<std::vector<Operation>>> work = offload<Result<std::vector<Operation>>>(
-        *impl.readers, [&impl, until, limit] { return impl.load_open_records(impl.index.due(until, limit)); });
+        *impl.readers, [&impl, until, after = std::move(after), limit] {
+            return impl.load_open_records(impl.index.due(until, after, limit));
+        });
     Result<std::vector<Operation>> operations = co_await std::move(work);
     co_return operations;
 }

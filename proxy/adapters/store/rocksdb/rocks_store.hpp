@@ -58,7 +58,7 @@ struct RocksOptions {
     std::uint64_t warn_disk_bytes = 2048 * mebibyte;  // below: health().reason says so
     Millis free_space_interval{200};                  // how old a reading of the free space may be
     Millis heal_interval{200};  // between looks whether a full disk has space; up to ten times it between recoveries
-    Millis high_water_interval{1000};                 // how old the high-water sequence may be while there are commits
+    Millis high_water_interval{1000};  // how old the high-water sequence may be while there are commits
 
     // The database is a restored backup: records begun after the backup are unknown here, and a retry of one
     // would run again. Open refuses until the operator says that this is understood. Also lets a database
@@ -84,7 +84,7 @@ public:
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override;
     Task<Result<ListPage>> list(ListQuery query) override;
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
-    Task<Result<std::vector<Operation>>> due(Instant until, std::size_t limit) override;
+    Task<Result<std::vector<Operation>>> due(Instant until, DuePlace after, std::size_t limit) override;
     Task<Result<std::vector<Operation>>> in_progress() override;
     Task<Result<SweepResult>> sweep(Instant records_kept_until, Instant tombstones_kept_until, Instant now) override;
     Task<Status> remember(std::string fact) override;

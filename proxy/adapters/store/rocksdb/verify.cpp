@@ -184,7 +184,8 @@ private:
             return;
         }
         ++report_.steps;
-        if (key.size() != 32 || value.empty() || value.size() > 255) problem(hex(key) + ": malformed entry in steps");
+        if (key.size() != 32 || value.empty() || value.size() > step_named_bytes_max)
+            problem(hex(key) + ": malformed entry in steps");
     }
 
     Database& database_;

@@ -80,7 +80,7 @@ public:
     }
     void finish() { ::shutdown(fd_, SHUT_WR); }
     void reset() {
-        const struct ::linger now{1, 0};
+        const struct ::linger now { 1, 0 };
         ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         close();
     }
@@ -165,7 +165,7 @@ public:
         co_return Error(ErrorKind::internal, "unused");
     }
     Task<Result<ListPage>> list(ListQuery) override { co_return Error(ErrorKind::internal, "unused"); }
-    Task<Result<std::vector<Operation>>> due(Instant, std::size_t) override {
+    Task<Result<std::vector<Operation>>> due(Instant, DuePlace, std::size_t) override {
         co_return Error(ErrorKind::internal, "unused");
     }
     Task<Result<std::vector<Operation>>> in_progress() override { co_return Error(ErrorKind::internal, "unused"); }
