@@ -112,6 +112,7 @@ Result<DataPlaneOptions> data_plane_options(const Settings& settings) {
     options.threads = settings.threads;
     options.limits.head = head_limits(settings);
     options.limits.request_body = settings.limits.request_body;
+    options.limits.decoded_body = settings.limits.decoded_body;
     options.limits.memory_body = settings.limits.memory_body;
     options.limits.stored_response = settings.limits.stored_response;
     options.limits.bodies_in_flight = settings.limits.body_memory;

@@ -21,6 +21,7 @@ struct TenantCredentials {
 struct DataPlaneLimits {
     http::HeadLimits head;
     std::uint64_t request_body = 16ull << 20;       // of guarded writes
+    std::uint64_t decoded_body = 64ull << 20;       // what is looked into of one with a content coding
     std::uint64_t memory_body = 1ull << 20;         // larger ones are spooled to disk
     std::uint64_t stored_response = 1ull << 20;     // larger ones stream to the caller while they are recorded
     std::uint64_t bodies_in_flight = 512ull << 20;  // in memory, of all guarded requests together

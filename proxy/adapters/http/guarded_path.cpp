@@ -9,7 +9,6 @@ namespace opid {
 
 namespace {
 
-constexpr std::size_t content_max = std::size_t{64} << 20;
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view body_too_large_text =
     "Do not retry this request as it is: its body is larger than limits.request_body. Nothing was sent.";
@@ -53,14 +52,29 @@ GuardedPath::End GuardedPath::problem(ProblemKind kind, std::string detail) {
     End end;
     end.kind = End::Kind::problem;
     end.problem = make_problem(kind, std::move(detail));
-    end.keep = !close_;
+    end.keep = s_.request.keep_alive && !close_;
     end.body_unread = !s_.request_body.done();
     if (matched_.rule != nullptr) {
         end.dialect = matched_.rule->problems;
         end.problem.operation_id = named_by_header();
     }
-    if (body_read_ && end.dialect == ProblemDialect::jsonrpc) end.jsonrpc_id = read_jsonrpc_id(content_);
+    if (body_read_ && end.dialect == ProblemDialect::jsonrpc) {
+        look_into_body();
+        if (content_) end.jsonrpc_id = read_jsonrpc_id(*content_);
+        leave_body();
+    }
     return end;
+}
+
+void GuardedPath::look_into_body() {
+    content_ = content_of(s_.request.fields, body_, shard_.shared.options.limits.decoded_body, decoded_);
+}
+
+// What was decoded counts against no bound, so it never outlives the moment in which it is looked into: a thread holds
+// one such body at most.
+void GuardedPath::leave_body() {
+    content_ = std::string_view();
+    decoded_ = std::string();
 }
 
 // The operation ID as far as the head tells it; for answers that come before or without the engine.
@@ -73,7 +87,8 @@ std::string GuardedPath::named_by_header() const {
 GuardedPath::End GuardedPath::relay() {
     End end;
     end.kind = End::Kind::relay;
-    if (body_read_) end.body = std::string(body_);
+    if (body_read_) end.body = body_;
+    leave_body();
     return end;
 }
 
@@ -83,7 +98,7 @@ Task<GuardedPath::End> GuardedPath::run() {
     if (head.framing.has_body() && matching_needs_body(profile, head.method, route_.target)) {
         std::optional<End> refused = co_await read_body();
         if (refused) co_return std::move(*refused);
-        content_ = content_of(head.fields, body_, content_max);
+        look_into_body();
     }
     if (std::optional<End> decided = check_rule()) co_return std::move(*decided);
     const Place place(shard_.shared.guarded, shard_.shared.options.limits.guarded_in_flight);
@@ -94,10 +109,12 @@ Task<GuardedPath::End> GuardedPath::run() {
     if (!body_read_) {
         std::optional<End> refused = co_await read_body();
         if (refused) co_return std::move(*refused);
+        if (identity_.body_undecided) {
+            look_into_body();
+            if (std::optional<End> decided = check_identity()) co_return std::move(*decided);
+        }
     }
-    if (identity_.body_undecided) {
-        if (std::optional<End> decided = check_identity()) co_return std::move(*decided);
-    }
+    leave_body();
     if (reads_a_trailer(*matched_.rule, s_.request_body.all_trailers())) {
         co_return problem(
             ProblemKind::bad_request,
@@ -117,7 +134,7 @@ std::optional<GuardedPath::End> GuardedPath::check_rule() {
     view.method = head.method;
     view.target = route_.target;
     view.fields = &head.fields;
-    view.body = content_;
+    view.body = content_ ? *content_ : std::string_view();
     matched_ = match_rule(*route_.origin.profile, view);
     if (matched_.request_class == RequestClass::read) return relay();
     if (matched_.allowed) return std::nullopt;
@@ -129,13 +146,15 @@ std::optional<GuardedPath::End> GuardedPath::check_rule() {
 
 std::optional<GuardedPath::End> GuardedPath::check_identity() {
     std::optional<std::string_view> content;
-    if (body_read_) {
-        if (content_.empty()) content_ = content_of(s_.request.fields, body_, content_max);
-        content = content_;
-    }
+    if (body_read_ && content_) content = *content_;
     Result<RequestIdentity> found = find_identity(*matched_.rule, s_.request.fields, route_.target, content);
     if (!found) return problem(ProblemKind::operation_id_invalid, found.error().what());
     identity_ = std::move(*found);
+    if (identity_.body_undecided && !content_) {
+        return problem(ProblemKind::operation_id_invalid,
+                       "The body may carry the operation ID, and it can't be read: " + content_.error().what() +
+                           ". Nothing was sent: send the ID as the header Operation-Id, or the body uncompressed.");
+    }
     if (identity_.id || identity_.step || identity_.body_undecided) return std::nullopt;
     switch (matched_.rule->identity.missing) {
         case MissingIdentity::pass: return relay();

@@ -30,13 +30,15 @@ public:
         Problem problem;
         ProblemDialect dialect = ProblemDialect::problem;
         std::string jsonrpc_id;
-        std::optional<std::string> body;
+        std::optional<std::string_view> body;  // valid while the path lives
     };
     Task<End> run();
 
 private:
     End problem(ProblemKind kind, std::string detail);
     std::string named_by_header() const;
+    void look_into_body();
+    void leave_body();
     End relay();
     std::optional<End> check_rule();
     std::optional<End> check_identity();
@@ -56,7 +58,8 @@ private:
     Buffer through_;  // the body is read through a block of its own: views of the head stay valid
     bool through_used_ = false;
     std::string_view body_;
-    std::string content_;  // decoded, where rules look into the body
+    std::string decoded_;
+    Result<std::string_view> content_{std::string_view()};  // what rules look into; from look_into_body() on
     bool body_read_ = false;
     bool close_ = false;
     MatchedRule matched_;

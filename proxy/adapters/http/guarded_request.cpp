@@ -6,14 +6,13 @@
 
 #include "base/encoding.hpp"
 #include "core/http/hop_by_hop.hpp"
+#include "core/identity/canonical_form.hpp"
 #include "core/identity/content_decoding.hpp"
 #include "core/identity/key_placement.hpp"
 
 namespace opid {
 
 namespace {
-
-constexpr std::size_t whole_body_max = std::size_t{64} << 20;
 
 void split_target(std::string_view target, std::string_view& path, std::string_view& query) {
     const std::size_t mark = target.find('?');
@@ -33,23 +32,45 @@ bool stays_behind(const http::RequestHead& head, std::string_view name) {
     return head.has_connection_option(name) && !http::is_protected(name);
 }
 
+bool looks_like_an_object(std::string_view body) {
+    const std::size_t first = body.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && body[first] == '{';
+}
+
+// A body that may carry the name is read as what it is, not only as what it is called: a name that the provider would
+// find must not be lost to a wrong Content-Type. One that can't be read is an error, as it may hold a name.
+Result<std::optional<std::string>> name_in_body(const KeyCarrier& carrier, CarrierRequest request) {
+    if (request.body.empty()) return std::optional<std::string>();
+    const std::string essence = media_essence(request.media_type);
+    const bool object = looks_like_an_object(request.body);
+    CarrierRequest as_json = request;
+    as_json.media_type = "application/json";
+    if (is_form_media_type(essence)) {
+        if (object) {
+            Result<std::optional<std::string>> name = read_name(carrier, as_json, {});
+            if (name && *name) return name;
+        }
+        return read_name(carrier, request, {});
+    }
+    if (object || essence.empty() || is_json_media_type(essence)) return read_name(carrier, as_json, {});
+    return std::optional<std::string>();
+}
+
 Result<std::optional<OperationId>> from_text(const IdentitySource& source, const CarrierRequest& request) {
     KeyCarrier carrier;
+    Result<std::optional<std::string>> text{std::optional<std::string>()};
     if (source.kind == IdentitySource::Kind::query) {
         carrier.kind = KeyCarrier::Kind::query;
         carrier.name = source.name;
+        text = read_name(carrier, request, {});
     } else {
         carrier.kind = KeyCarrier::Kind::body;
         auto pointer = JsonPointer::parse(source.name);
-        if (!pointer) return std::optional<OperationId>();
+        if (!pointer) return pointer.error();
         carrier.pointer = std::move(*pointer);
+        text = name_in_body(carrier, request);
     }
-    const Result<std::optional<std::string>> text = read_key(carrier, request, {});
-    // A body that can't be read names nothing; two different values in it are the caller's mistake.
-    if (!text) {
-        if (source.kind == IdentitySource::Kind::query) return text.error();
-        return std::optional<OperationId>();
-    }
+    if (!text) return text.error();
     if (!*text) return std::optional<OperationId>();
     Result<OperationId> id = operation_id_from_text(**text);
     if (!id) return id.error();
@@ -158,11 +179,17 @@ std::optional<Millis> requested_wait(const http::FieldList& fields) {
     return Millis{static_cast<Millis::rep>(seconds) * 1000};
 }
 
-std::string content_of(const http::FieldList& fields, std::string_view body, std::size_t bytes_max) {
+Result<std::string_view> content_of(const http::FieldList& fields, std::string_view body, std::size_t bytes_max,
+                                    std::string& room) {
     const std::string coding = fields.joined("content-encoding");
-    if (is_identity_coding(coding)) return std::string(body);
-    DecodedContent content = decode_content(coding, body, std::min(bytes_max, whole_body_max));
-    return content.outcome == DecodeOutcome::decoded ? std::move(content.bytes) : std::string();
+    if (is_identity_coding(coding) || body.empty()) return body;
+    DecodedContent content = decode_content(coding, body, bytes_max);
+    switch (content.outcome) {
+        case DecodeOutcome::decoded: room = std::move(content.bytes); return std::string_view(room);
+        case DecodeOutcome::too_large: return Error(ErrorKind::invalid, "it decodes to more than limits.decoded_body");
+        case DecodeOutcome::invalid: break;
+    }
+    return Error(ErrorKind::invalid, "its content coding can't be undone");
 }
 
 bool reads_a_trailer(const Rule& rule, const http::FieldList& trailers) {

@@ -37,8 +37,10 @@ std::vector<std::string> caller_keys(const Rule& rule, const http::FieldList& fi
 // Operation-Wait in seconds; nothing when absent or no number.
 std::optional<Millis> requested_wait(const http::FieldList& fields);
 
-// The content of a body, codings undone where that is possible within `bytes_max`; else empty.
-std::string content_of(const http::FieldList& fields, std::string_view body, std::size_t bytes_max);
+// The content of a body: itself, or decoded into `room`. Error (invalid): its coding can't be undone within
+// `bytes_max`; the text says why.
+Result<std::string_view> content_of(const http::FieldList& fields, std::string_view body, std::size_t bytes_max,
+                                    std::string& room);
 
 // Whether a trailer carries something that the profile reads or that identifies the request.
 bool reads_a_trailer(const Rule& rule, const http::FieldList& trailers);

@@ -310,9 +310,7 @@ Task<ProxyConnection::Served> ProxyConnection::serve_profile(const Route& to, st
         }
         case GuardedPath::End::Kind::relay: break;
     }
-    std::optional<std::string_view> body;
-    if (end.body) body = *end.body;
-    co_return co_await relay(to, body);
+    co_return co_await relay(to, end.body);
 }
 
 // Inside a tunnel the CONNECT has spoken for all that follows.

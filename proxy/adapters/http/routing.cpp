@@ -136,6 +136,17 @@ Route to_origin_form(const RequestHead& head, const ProfileSet& profiles) {
     return refuse(ProblemKind::unknown_provider, unknown_provider_help(profiles));
 }
 
+// A provider's own port is no proxy for other places: what a client would have sent there goes nowhere else.
+bool names_another_place(const RequestHead& head, const ProfilePtr& profile, const ProfileSet& profiles) {
+    if (head.form != TargetForm::absolute) return false;
+    const std::uint16_t port = equal_ignoring_case(head.scheme, "https") ? 443 : 80;
+    const auto named = http::parse_authority(head.authority, port);
+    if (!named) return true;
+    const bool itself = named->host == "localhost" ||
+                        (named->ip && http::classify(*named->ip) == http::AddressClass::loopback);
+    return !itself && profiles.by_host(named->host, named->port) != profile;
+}
+
 bool ends_here(const RequestHead& head) {
     if (head.method != "OPTIONS" && head.method != "TRACE") return false;
     const auto left = head.fields.get("max-forwards");
@@ -167,6 +178,11 @@ Route route(const RequestHead& head, const Listening& at, const ProfileSet& prof
     if (!profile) {
         return refuse(ProblemKind::unknown_provider,
                       "No profile is loaded for the provider that this port is meant for.");
+    }
+    if (names_another_place(head, profile, profiles)) {
+        return refuse(ProblemKind::misdirected,
+                      "This port serves the provider " + profile->provider +
+                          ", and the request names another place. Nothing was sent: use the port of the proxy.");
     }
     return to_upstream(profile, origin_form(head));
 }

@@ -158,7 +158,6 @@ Result<Found> read_pairs(std::string_view name, std::string_view text) {
         if (found && *found != *value) return invalid(fmt::format("'{}' has two different values", name));
         found = std::move(value);
     }
-    if (found && found->empty()) found.reset();
     return found;
 }
 
@@ -173,9 +172,7 @@ Result<Found> read_body(const KeyCarrier& carrier, const CarrierRequest& request
     if (value->is(JsonKind::number)) return Found(std::string(value->raw()));
     if (!value->is(JsonKind::string))
         return invalid(fmt::format("{} is neither a string nor a number", to_text(carrier)));
-    auto text = value->string();
-    if (text.empty()) return Found();
-    return Found(std::move(text));
+    return Found(value->string());
 }
 
 Result<Found> read_header(const KeyCarrier& carrier, std::span<const std::string_view> lines) {
@@ -184,7 +181,6 @@ Result<Found> read_header(const KeyCarrier& carrier, std::span<const std::string
         if (found && *found != line) return invalid(fmt::format("{} has two different values", to_text(carrier)));
         found = std::string(line);
     }
-    if (found && found->empty()) found.reset();
     return found;
 }
 
@@ -224,8 +220,11 @@ Result<CarrierChange> place_key(const KeyCarrier& carrier, std::string_view key,
     return change;
 }
 
-Result<std::optional<std::string>> read_key(const KeyCarrier& carrier, const CarrierRequest& request,
-                                            std::span<const std::string_view> header_lines) {
+namespace {
+
+// Empty where it is there and empty.
+Result<Found> read_value(const KeyCarrier& carrier, const CarrierRequest& request,
+                         std::span<const std::string_view> header_lines) {
     switch (carrier.kind) {
         case KeyCarrier::Kind::none: return Found();
         case KeyCarrier::Kind::header: return read_header(carrier, header_lines);
@@ -241,8 +240,23 @@ Result<std::optional<std::string>> read_key(const KeyCarrier& carrier, const Car
         escaped.replace(at, 1, "%2B");
     auto value = form_decoded(escaped);  // in a path "+" stands for itself
     if (!value) return invalid(fmt::format("{} is not well encoded", to_text(carrier)));
-    if (value->empty()) return Found();
     return Found(std::move(*value));
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> read_key(const KeyCarrier& carrier, const CarrierRequest& request,
+                                            std::span<const std::string_view> header_lines) {
+    Result<Found> value = read_value(carrier, request, header_lines);
+    if (value && *value && (*value)->empty()) return Found();
+    return value;
+}
+
+Result<std::optional<std::string>> read_name(const KeyCarrier& carrier, const CarrierRequest& request,
+                                             std::span<const std::string_view> header_lines) {
+    Result<Found> value = read_value(carrier, request, header_lines);
+    if (value && *value && (*value)->empty()) return invalid(fmt::format("{} is empty", to_text(carrier)));
+    return value;
 }
 
 }  // namespace opid

@@ -42,4 +42,8 @@ Result<CarrierChange> place_key(const KeyCarrier& carrier, std::string_view key,
 Result<std::optional<std::string>> read_key(const KeyCarrier& carrier, const CarrierRequest& request,
                                             std::span<const std::string_view> header_lines);
 
+// The same for a name that the request must not lose: a value that is there and empty is an error, too (invalid).
+Result<std::optional<std::string>> read_name(const KeyCarrier& carrier, const CarrierRequest& request,
+                                             std::span<const std::string_view> header_lines);
+
 }  // namespace opid

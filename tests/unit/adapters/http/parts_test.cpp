@@ -120,6 +120,10 @@ TEST_CASE("requests find their way by form, path, host and port") {
     to = routed("POST /refunds" + end, "acme");
     CHECK(to.kind == Kind::profile);
     CHECK(to.target == "/v1/refunds");
+    CHECK(routed("POST http://files.acme.example:443/refunds" + end, "acme").target == "/v1/refunds");
+    CHECK(routed("POST http://127.0.0.1:8411/refunds" + end, "acme").target == "/v1/refunds");
+    CHECK(routed("POST http://example.com/refunds" + end, "acme").problem.kind == ProblemKind::misdirected);
+    CHECK(routed("POST http://10.0.0.1/refunds" + end, "acme").problem.kind == ProblemKind::misdirected);
     CHECK(routed("POST /other/x" + end).problem.kind == ProblemKind::unknown_provider);
     CHECK(routed("GET /" + end).problem.kind == ProblemKind::unknown_provider);
     CHECK(routed("CONNECT example.com:443" + end).kind == Kind::tunnel);
@@ -157,6 +161,58 @@ TEST_CASE("the operation is named by the first source that is present") {
     CHECK(found->step->value() == "run/1");
     CHECK_FALSE(find("Operation-Id: a\r\nOperation-Id: b\r\n", "/", std::nullopt));
     CHECK_FALSE(find("Operation-Id:\r\n", "/", std::nullopt));
+    CHECK_FALSE(find("", "/?key=", std::nullopt));
+}
+
+TEST_CASE("a name in the body is found under any label, and what can't be read is no missing name") {
+    Rule rule;
+    rule.identity.from = {{IdentitySource::Kind::body, "/id"}};
+    const auto find = [&rule](const std::string& type, std::string_view body) -> std::string {
+        const Head head("POST / HTTP/1.1\r\nHost: a\r\n" + type + "\r\n");
+        const auto found = find_identity(rule, head.head.fields, "/", body);
+        if (!found) return "refused";
+        return found->id ? found->id->value() : "none";
+    };
+    const std::string json = "Content-Type: application/json\r\n";
+    const std::string form = "Content-Type: application/x-www-form-urlencoded\r\n";
+    const std::string text = "Content-Type: text/plain\r\n";
+    for (const std::string& type : {json, form, text, std::string()}) {
+        CHECK(find(type, " {\"id\":\"x\"}") == "x");
+        CHECK(find(type, "") == "none");
+        CHECK(find(type, "{\"id\":null}") == "none");
+        CHECK(find(type, "{\"a\":1}") == "none");
+    }
+    CHECK(find(json, "{\"id\":7}") == "7");
+    CHECK(find(json, "{\"id\":\"x\",\"id\":\"x\"}") == "refused");
+    CHECK(find(json, "\xef\xbb\xbf{\"id\":\"x\"}") == "refused");
+    CHECK(find(json, "{\"id\":\"x\",}") == "refused");
+    CHECK(find(json, "{\"id\":\"\"}") == "refused");
+    CHECK(find(json, "{\"id\":true}") == "refused");
+    CHECK(find(json, "id=x") == "refused");
+    CHECK(find(text, "{\"id\":\"x\",}") == "refused");
+    CHECK(find(form, "id=x") == "x");
+    CHECK(find(form, "a=1") == "none");
+    CHECK(find(form, "id=x&id=y") == "refused");
+    CHECK(find(form, "id=") == "refused");
+    CHECK(find(text, "id=x") == "none");
+    CHECK(find("Content-Type: multipart/form-data; boundary=x\r\n", "--x--") == "none");
+}
+
+TEST_CASE("the content of a body is what its coding hides, or the reason why it can't be seen") {
+    const auto content = [](const std::string& coding, std::string_view body, std::size_t most) -> std::string {
+        const Head head("POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: " + coding + "\r\n\r\n");
+        std::string room;
+        const Result<std::string_view> found = content_of(head.head.fields, body, most, room);
+        return found ? std::string(*found) : found.error().what();
+    };
+    CHECK(content("identity", "abc", 1) == "abc");
+    CHECK(content("gzip", "", 1) == "");
+    CHECK(content("gzip", "no gzip", 100) == "its content coding can't be undone");
+    CHECK(content("zstd", "abc", 100) == "its content coding can't be undone");
+    const std::string_view packed(
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\x4a\x06\x00\xc2\x41\x24\x35\x03\x00\x00\x00", 23);
+    CHECK(content("gzip", packed, 3) == "abc");
+    CHECK(content("gzip", packed, 2) == "it decodes to more than limits.decoded_body");
 }
 
 TEST_CASE("fields travel on without what belongs to the hop, to opid or to framing") {
