@@ -92,11 +92,10 @@ Task<> CallerPass::attempts() {
         std::string body_storage;
         Result<OutboundRequest> outbound = outbound_request(sent, key, body_storage);
         if (!outbound) {
-            co_return tell_me(
-                simple_problem(ProblemKind::bad_request,
-                               fmt::format("Nothing was sent: the provider key or the mark can't be placed here: {}.",
-                                           outbound.error().what()),
-                               operation_.id));
+            co_return tell_me(simple_problem(ProblemKind::bad_request,
+                                             fmt::format("{}: the provider key or the mark can't be placed here: {}.",
+                                                         nothing_sent(), outbound.error().what()),
+                                             operation_.id));
         }
         outbound->response_timeout = parts_.limits.upstream_response;
         outbound->body_max = parts_.limits.kept_response;
@@ -105,6 +104,7 @@ Task<> CallerPass::attempts() {
 
         StreamRelay relay(sink_, operation_, parts_.limits.kept_response);
         Exchange exchange = co_await parts_.upstream.send(*outbound, &relay);
+        sent_ = sent_ || !exchange.evidence.nothing_sent();
         AttemptEnd end = attempt_end(*write_.rule, exchange, now(), parts_.limits.decoded_body);
         if (end.key_honoured && !key.empty()) co_await note_proof();
         const bool allowed = advance(operation_, end.event, now(), "opid");
@@ -117,13 +117,7 @@ Task<> CallerPass::attempts() {
             co_await relay.finish(whole);
         }
         if (!written) {
-            Problem problem = simple_problem(
-                ProblemKind::outcome_unknown,
-                "Retry the same request with the SAME operation ID; do not use a new one. The attempt ended, but its "
-                "outcome could not be recorded.",
-                operation_.id);
-            problem.operation_status = OperationStatus::unknown;
-            tell_me(std::move(problem));
+            tell_me(unrecorded_problem());
             told_.mine.streamed = relay.streamed();
             co_return;
         }
@@ -198,11 +192,12 @@ void CallerPass::settled(InboundResponse& response, bool passed_on, bool streame
     told_.mine.answer.body = told_.body;
     told_.mine.streamed = streamed;
     told_.shared = true;
+    const bool lost_body = !response.body_kept && !is_final(operation_.status);
+    // Streamed and then cut, or not kept: those who wait get opid's word, not half an answer or none.
+    if (!passed_on || lost_body) told_.problem = problem_of(operation_, plan(), now());
     if (!response.body_kept && !streamed) {
-        told_.problem = answer_not_kept_problem(operation_);
+        if (!told_.problem) told_.problem = answer_not_kept_problem(operation_);
         told_.mine = rendered(*told_.problem, &operation_);
-    } else if (!passed_on) {  // streamed and then cut: those who waited get opid's word, not half an answer
-        told_.problem = problem_of(operation_, plan(), now());
     }
 }
 

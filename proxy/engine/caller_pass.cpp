@@ -1,5 +1,7 @@
 #include "engine/caller_pass.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -90,7 +92,9 @@ Task<GuardedAnswer> CallerPass::hold(InFlightTable::SlotPtr slot) {
         shared.operation = std::move(operation_);
         shared.body = std::move(told_.body);
         shared.problem = told_.problem;
-        if (!told_.problem && !is_final(shared.operation.status)) shared.answer = told_.mine.answer;
+        if (!told_.problem && !is_final(shared.operation.status)) {
+            shared.operation.response = shared_response(told_.mine.answer);
+        }
         hold.leave(std::make_shared<const SharedOutcome>(std::move(shared)));
     }
     co_return std::move(told_.mine);
@@ -267,11 +271,31 @@ Problem CallerPass::in_progress() const {
 
 Problem CallerPass::store_problem(const Error& error) const {
     if (error.kind() == ErrorKind::conflict) return in_progress();
+    if (sent_) return unrecorded_problem();
     const bool overloaded = error.kind() == ErrorKind::overloaded;
-    return simple_problem(overloaded ? ProblemKind::overloaded : ProblemKind::store_unavailable,
-                          "Retry later with the SAME operation ID. Nothing was sent: the ledger could not record "
-                          "this operation.",
-                          write_.id.value());
+    Problem problem = simple_problem(overloaded ? ProblemKind::overloaded : ProblemKind::store_unavailable,
+                                     fmt::format("Retry later with the SAME operation ID. {}: the ledger could not "
+                                                 "record this operation.",
+                                                 nothing_sent()),
+                                     write_.id.value());
+    if (operation_.doubt) problem.operation_status = OperationStatus::unknown;
+    return problem;
+}
+
+// What this request sent is out, and the ledger can't say what came of it.
+Problem CallerPass::unrecorded_problem() const {
+    Problem problem = simple_problem(
+        ProblemKind::outcome_unknown,
+        "Retry the same request with the SAME operation ID; do not use a new one. The attempt ended, but the ledger "
+        "could not record what comes of it.",
+        write_.id.value());
+    problem.operation_status = OperationStatus::unknown;
+    return problem;
+}
+
+std::string_view CallerPass::nothing_sent() const {
+    return operation_.doubt ? "This request sent nothing (an earlier attempt may have reached the provider)"
+                            : "Nothing was sent";
 }
 
 GuardedAnswer CallerPass::rendered(const Problem& problem, const Operation* operation) const {
@@ -306,12 +330,6 @@ GuardedAnswer CallerPass::as_waiter(const SharedOutcome& outcome) {
     const Operation& operation = outcome.operation;
     if (outcome.problem) return rendered(*outcome.problem, &operation);
     parts_.observer.answered(operation.provider, "joined");
-    if (outcome.answer) {
-        GuardedAnswer answer;
-        answer.answer = *outcome.answer;
-        answer.answer.fields.emplace_back("Idempotent-Replayed", "true");
-        return answer;
-    }
     if (!operation.response->body.kept) return rendered(answer_not_kept_problem(operation), &operation);
     return replayed(operation, outcome.body);
 }

@@ -62,6 +62,8 @@ private:
     void tell_status();             // what operation_'s status means
     void tell_trouble(const Error& error);
     Problem store_problem(const Error& error) const;
+    Problem unrecorded_problem() const;
+    std::string_view nothing_sent() const;  // by this request
     Task<Problem> still_running();
     Problem in_progress() const;
     GuardedAnswer as_waiter(const SharedOutcome& outcome);
@@ -81,6 +83,7 @@ private:
     std::optional<GuardedWrite> original_;  // what is sent in place of write_, where the record spells it otherwise
     std::optional<RecoveryPlan> proven_plan_;
     Operation operation_;
+    bool sent_ = false;  // this request has sent something
     Told told_;
 };
 

@@ -18,10 +18,9 @@ namespace opid {
 
 // What the holder leaves to those who waited.
 struct SharedOutcome {
-    Operation operation;                      // as it is now
+    Operation operation;                      // as it is now; its response is what each waiter is given
     std::shared_ptr<const std::string> body;  // of its response, where it has one that is kept
     std::optional<Problem> problem;           // what opid says itself; each waiter renders it in its own dialect
-    std::optional<Answer> answer;  // the provider's answer to a running attempt; each waiter marks it as replayed
 };
 
 class InFlightTable {

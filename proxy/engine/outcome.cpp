@@ -124,6 +124,21 @@ Answer live_answer(const Operation& operation, InboundResponse& response, bool n
     return answer;
 }
 
+RecordedResponse shared_response(const Answer& answer) {
+    RecordedResponse response;
+    response.status = answer.status;
+    response.reason = answer.reason;
+    for (const auto& field : answer.fields) {
+        bool wanted = is_replayed_field(field.first);
+        for (const std::string_view name : {"Retry-After", "X-Should-Retry", "Stripe-Should-Retry"}) {
+            wanted = wanted || equal_ignoring_case(field.first, name);
+        }
+        if (wanted) response.headers.push_back(field);
+    }
+    response.body.kept = true;
+    return response;
+}
+
 Problem simple_problem(ProblemKind kind, std::string detail, std::string operation_id) {
     Problem problem;
     problem.kind = kind;
@@ -134,11 +149,11 @@ Problem simple_problem(ProblemKind kind, std::string detail, std::string operati
 
 Problem not_sent_problem(const Operation& operation) {
     const Evidence evidence = operation.attempts.empty() ? Evidence{} : operation.attempts.back().evidence;
-    Problem problem = simple_problem(
-        ProblemKind::not_sent,
-        fmt::format("{} Nothing reached the provider ({}), so nothing can have happened.", key_advice(),
-                    evidence.failure.empty() ? "no connection" : evidence.failure),
-        operation.id);
+    const std::string why = evidence.http_status != 0
+                                ? fmt::format("The provider answered {} and did nothing.", evidence.http_status)
+                                : fmt::format("Nothing reached the provider ({}), so nothing can have happened.",
+                                              evidence.failure.empty() ? "no connection" : evidence.failure);
+    Problem problem = simple_problem(ProblemKind::not_sent, fmt::format("{} {}", key_advice(), why), operation.id);
     problem.operation_status = operation.status;
     problem.members.emplace_back("stage", quoted(to_word(evidence.stage)));
     return problem;

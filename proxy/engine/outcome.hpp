@@ -24,6 +24,10 @@ AttemptEnd attempt_end(const Rule& rule, Exchange& exchange, Instant now, std::s
 // with the next retry or sweep.
 void settle_next_step(Operation& operation, const RecoveryPlan& plan, Instant now, bool answer_passed_on);
 
+// What those who waited are given of an answer that the record doesn't keep: as a replay, with what it says of
+// retrying.
+RecordedResponse shared_response(const Answer& answer);
+
 // The provider's own answer as this caller gets it, without its body. Takes the fields.
 Answer live_answer(const Operation& operation, InboundResponse& response, bool nothing_automatic_left);
 

@@ -118,6 +118,7 @@ Task<Exchange> SimProvider::send(const OutboundRequest& request, ResponseSink*) 
     port_("send", true);
     co_await timers_.sleep_for(latency_());
     Exchange exchange = answer(body, key, fate);
+    if (shape && exchange.answered) shape(exchange.response);
     port_("send", false);
     co_await timers_.sleep_for(latency_());
     co_return exchange;

@@ -101,6 +101,7 @@ public:
     Task<Exchange> look_up(const LookUpRequest& request) override;
 
     std::function<void(const OutboundRequest&)> before_bytes;  // checks that the intent is durable
+    std::function<void(InboundResponse&)> shape;               // what an answer looks like, beyond its status
 
 private:
     Exchange answer(const std::string& body, const std::string& key, Fate fate);

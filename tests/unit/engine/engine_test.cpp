@@ -1,80 +1,11 @@
 // The engine's answers, one situation each, under virtual time.
 #include <catch2/catch.hpp>
 
-#include <deque>
-
 #include "engine/binding.hpp"
-#include "support/sim_world.hpp"
+#include "scene.hpp"
 
 using namespace opid;
 using namespace opid::test;
-
-namespace {
-
-class Scene {
-public:
-    explicit Scene(bool keyed, std::deque<Fate> script = {}) : script_(std::move(script)) {
-        ledger.keyed = keyed;
-        start();
-    }
-
-    void start() {
-        MemoryStore::Snapshot disk = process ? process->store.snapshot() : nullptr;
-        const Instant clock = process ? process->timers.now() : Instant{};
-        process.reset();
-        process = std::make_unique<SimProcess>(
-            SimProcess::Parts{ledger, disk, clock, ++epoch_, [this] { return next_fate(); }, [this] { return latency; },
-                              [this](std::string_view call, unsigned, bool before) -> Status {
-                                  if (before && call == "commit" && before_commit) return before_commit();
-                                  if (before && call == "commit" && store_error) return *store_error;
-                                  if (before && call == "load_body" && body_error) return *body_error;
-                                  return ok();
-                              },
-                              [](std::string_view, bool) {}});
-    }
-
-    GuardedWrite write(const std::string& body = "{\"n\":1}") {
-        return sim_write(process->board.current()->by_name("sim"), "op-1", body);
-    }
-    void spawn(GuardedWrite write) {
-        answers.emplace_back();
-        process->spawn(ask(std::move(write), answers.back()));
-    }
-    GuardedAnswer call(GuardedWrite write) {
-        spawn(std::move(write));
-        process->run();
-        return answers.back();
-    }
-    GuardedAnswer call() { return call(write()); }
-    int effects() { return ledger.effects["{\"n\":1}"]; }
-
-    ProviderLedger ledger;
-    Millis latency{5};
-    std::optional<Error> store_error;
-    std::optional<Error> body_error;
-    std::function<Status()> before_commit;
-    std::unique_ptr<SimProcess> process;
-    std::deque<GuardedAnswer> answers;
-
-private:
-    Task<> ask(GuardedWrite write, GuardedAnswer& answer) {
-        answer = co_await process->engine.handle(std::move(write), nullptr);
-    }
-    Fate next_fate() {
-        if (script_.empty()) return Fate::works;
-        const Fate fate = script_.front();
-        script_.pop_front();
-        return fate;
-    }
-    std::deque<Fate> script_;
-    std::uint64_t epoch_ = 0;
-};
-
-std::string slug(const GuardedAnswer& answer) { return field_of(answer, "Opid-Problem"); }
-std::string status(const GuardedAnswer& answer) { return field_of(answer, "Operation-Status"); }
-std::string marked(const GuardedAnswer& answer) { return field_of(answer, "Idempotent-Replayed"); }
-
-}  // namespace
 
 TEST_CASE("a first write passes, a retry is replayed and marked") {
     Scene scene(false);
@@ -172,23 +103,6 @@ TEST_CASE("the same ID with another payload is refused and told where it differs
     CHECK(scene.ledger.sends.size() == 1);
 }
 
-TEST_CASE("callers that come while it runs share its answer: one send, one unmarked answer") {
-    Scene scene(false);
-    scene.latency = Millis{400};
-    for (int i = 0; i < 64; ++i) scene.spawn(scene.write());
-    scene.spawn(scene.write("{\"n\":2}"));
-    scene.process->run();
-    int unmarked = 0;
-    for (std::size_t i = 0; i < 64; ++i) {
-        CHECK(scene.answers[i].answer.status == 201);
-        if (marked(scene.answers[i]).empty()) ++unmarked;
-    }
-    CHECK(unmarked == 1);
-    CHECK(slug(scene.answers[64]) == "payload-mismatch");
-    CHECK(scene.effects() == 1);
-    CHECK(scene.process->engine.in_flight() == 0);
-}
-
 TEST_CASE("a caller waits no longer than it said") {
     Scene scene(false);
     scene.latency = Millis{5000};
@@ -201,27 +115,6 @@ TEST_CASE("a caller waits no longer than it said") {
     CHECK(scene.answers[1].answer.status == 409);
     CHECK(slug(scene.answers[1]) == "operation-in-progress");
     CHECK_FALSE(field_of(scene.answers[1], "Retry-After").empty());
-}
-
-TEST_CASE("joiners of a refused attempt hear the same and send nothing themselves") {
-    Scene scene(false, {Fate::limited});
-    scene.latency = Millis{100};
-    for (int i = 0; i < 5; ++i) scene.spawn(scene.write());
-    scene.process->run();
-    for (const GuardedAnswer& answer : scene.answers) CHECK(answer.answer.status == 429);
-    CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
-}
-
-TEST_CASE("the store refuses the claim: nothing is sent, and the same ID works when it is back") {
-    Scene scene(false);
-    scene.store_error = Error(ErrorKind::unavailable, "disk full");
-    const GuardedAnswer refused = scene.call();
-    CHECK(refused.answer.status == 503);
-    CHECK(slug(refused) == "store-unavailable");
-    CHECK(scene.ledger.sends.empty());
-    scene.store_error.reset();
-    CHECK(scene.call().answer.status == 201);
-    CHECK(scene.effects() == 1);
 }
 
 TEST_CASE("an operator's word ends a review, and the history says who and why") {
@@ -301,30 +194,6 @@ TEST_CASE("an approval that policy wants holds the write back and binds its dige
     CHECK(scene.ledger.sends.empty());
 }
 
-TEST_CASE("an outcome that could not be recorded is doubt: the sweep says so, the key resumes it") {
-    Scene scene(true);
-    int commits = 0;
-    // The claim goes through, the outcome doesn't.
-    scene.before_commit = [&commits]() -> Status {
-        if (++commits == 2) return Error(ErrorKind::unavailable, "disk full");
-        return ok();
-    };
-    const GuardedAnswer first = scene.call();
-    CHECK(first.answer.status == 504);
-    CHECK(slug(first) == "outcome-unknown");
-    auto sweep = [](SimProcess& process, Result<std::size_t>& moved) -> Task<> {
-        moved = co_await process.engine.sweep_open(process.board, 100);
-    };
-    Result<std::size_t> moved;
-    scene.process->run(sweep(*scene.process, moved));
-    REQUIRE(moved);
-    CHECK(*moved == 1);
-    const GuardedAnswer second = scene.call();
-    CHECK(second.answer.status == 201);
-    CHECK(scene.effects() == 1);
-    CHECK(scene.ledger.keys["{\"n\":1}"].size() == 1);
-}
-
 TEST_CASE("the same ID at another provider is another request, even at the same address") {
     Scene scene(false);
     scene.call();
@@ -343,32 +212,4 @@ TEST_CASE("a profile that learns of keys while an operation is in doubt licenses
     const GuardedAnswer second = scene.call(sim_write(keyed, "op-1", "{\"n\":1}"));
     CHECK(second.answer.status == 423);
     CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
-}
-
-TEST_CASE("a recorded request that can't be read is no other request") {
-    Scene scene(false);
-    const std::string body = "{\"n\":1,\"t\":\"" + std::string(5000, 'x') + "\"}";
-    CHECK(scene.call(scene.write(body)).answer.status == 201);
-    auto changed = std::make_shared<Profile>(*sim_profile(false));
-    changed->digest = "changed";
-    changed->default_rule.intent.ignore.push_back(JsonPattern::parse("/t").value());
-    GuardedWrite again = scene.write(body);
-    again.profile = changed;
-    again.rule = &changed->default_rule;
-
-    scene.body_error = Error(ErrorKind::unavailable, "a bad block");
-    const GuardedAnswer refused = scene.call(again);
-    CHECK(slug(refused) == "store-unavailable");
-    CHECK(refused.answer.status == 503);
-    GuardedWrite other = again;
-    other.intent.body.front() = '[';
-    CHECK(slug(scene.call(other)) == "store-unavailable");
-    CHECK(scene.ledger.effects[body] == 1);
-
-    scene.body_error.reset();
-    const GuardedAnswer replayed = scene.call(again);
-    CHECK(replayed.answer.status == 201);
-    CHECK(marked(replayed) == "true");
-    CHECK(slug(scene.call(other)) == "payload-mismatch");
-    CHECK(scene.ledger.effects[body] == 1);
 }

@@ -45,8 +45,9 @@ TEST_CASE("a resend has the recorded payload and the retry's credentials") {
     GuardedWrite retry = keyed_write(profile);
     retry.intent.body = "{ \"a\" : 1 }";
     retry.intent.media_type = "application/json; charset=utf-8";
-    retry.fields = "Authorization: fresh\r\nContent-Type: application/json; charset=utf-8\r\n"
-                   "Content-Encoding: gzip\r\n";
+    retry.fields =
+        "Authorization: fresh\r\nContent-Type: application/json; charset=utf-8\r\n"
+        "Content-Encoding: gzip\r\n";
     const GuardedWrite sent = as_recorded(retry, operation, operation.intent.body.bytes);
     CHECK(sent.intent == first.intent);
     CHECK(sent.fields == "Authorization: fresh\r\nContent-Type: application/json\r\n");
