@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/identity/credential_veil.hpp"
+
 namespace opid {
 namespace {
 
@@ -43,7 +45,7 @@ Operation draft_operation(const GuardedWrite& write, const Binding& binding) {
     RecordedIntent& intent = operation.intent;
     intent.method = write.intent.method;
     intent.scheme_authority = write.intent.scheme_authority;
-    intent.target = write.intent.path + write.intent.query;
+    intent.target = veiled_target(write.intent.path + write.intent.query);
     intent.headers.reserve(write.intent.headers.size() + 2);
     intent.headers.insert(intent.headers.end(), write.intent.headers.begin(), write.intent.headers.end());
     intent.headers.emplace_back(media_type_entry, write.intent.media_type);
@@ -75,6 +77,12 @@ Intent recorded_intent(const Operation& operation, std::string_view request_body
     return intent;
 }
 
+Intent veiled(Intent intent) {
+    const std::size_t path = intent.path.size();
+    intent.query = veiled_target(intent.path + intent.query).substr(path);
+    return intent;
+}
+
 bool comparable(const Operation& operation, const GuardedWrite& write) {
     return operation.profile_digest == write.profile->digest;
 }
@@ -85,6 +93,7 @@ bool repeats(const Operation& operation, const GuardedWrite& write, const Bindin
     if (!comparable(operation, write) || operation.rule != write.rule->name) return false;
     if (recorded.method != intent.method || recorded.scheme_authority != intent.scheme_authority) return false;
     const std::string_view target = recorded.target;
+    if (has_credentials(target)) return false;  // not all of its bytes were kept
     if (target.size() != intent.path.size() + intent.query.size() || !target.starts_with(intent.path) ||
         !target.ends_with(intent.query)) {
         return false;

@@ -212,7 +212,8 @@ Task<Result<bool>> CallerPass::same_request(const Operation& operation) {
     const Result<std::string> body = co_await request_body_of(operation);
     if (!body) co_return body.error();
     const Intent original = recorded_intent(operation, *body);
-    co_return canonical_digest(original, write_.rule->intent, intent_limits()).value() == binding_.digest();
+    const CanonicalDigest now = canonical_digest(veiled(write_.intent), write_.rule->intent, intent_limits());
+    co_return canonical_digest(original, write_.rule->intent, intent_limits()) == now;
 }
 
 // True: this caller was answered, as `operation` is another request, or as the store can't say what it was. A record
@@ -231,7 +232,8 @@ Task<bool> CallerPass::told_apart(const Operation& operation) {
         co_return true;
     }
     const Intent original = recorded_intent(operation, *body);
-    std::vector<std::string> places = differences(original, write_.intent, write_.rule->intent, intent_limits());
+    std::vector<std::string> places = differences(original, veiled(write_.intent), write_.rule->intent,
+                                                  intent_limits());
     if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
     tell_me(mismatch_problem(operation, std::move(places)));
     co_return true;

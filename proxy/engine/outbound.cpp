@@ -1,6 +1,7 @@
 #include "engine/outbound.hpp"
 
 #include "base/encoding.hpp"
+#include "core/identity/credential_veil.hpp"
 #include "core/identity/key_placement.hpp"
 #include "core/identity/mark_placement.hpp"
 #include "engine/binding.hpp"
@@ -80,6 +81,7 @@ Result<OutboundRequest> outbound_request(const GuardedWrite& write, std::string_
 GuardedWrite as_recorded(const GuardedWrite& write, const Operation& operation, std::string_view request_body) {
     GuardedWrite original = write;
     original.intent = recorded_intent(operation, request_body);
+    if (has_credentials(operation.intent.target)) original.intent.query = write.intent.query;
     original.fields = without_field(without_field(write.fields, "content-type"), "content-encoding");
     const auto add = [&](std::string_view name, const std::string& value) {
         if (!value.empty()) original.fields.append(name).append(": ").append(value).append("\r\n");

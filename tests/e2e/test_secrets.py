@@ -14,7 +14,7 @@ BASIC = base64.b64encode(f"agent:{TENANT}".encode()).decode()
 QUERY = "canary-query-5514"
 SET_COOKIE = "canary-set-cookie-5515"
 PROVIDER = "canary-provider-credential-5516"
-NEEDLES = [v.split()[-1].split("=")[-1] for v in CANARIES.values()] + [TENANT, BASIC, SET_COOKIE, PROVIDER]
+NEEDLES = [v.split()[-1].split("=")[-1] for v in CANARIES.values()] + [TENANT, BASIC, SET_COOKIE, PROVIDER, QUERY]
 
 
 class Secrets(ProxyCase):
@@ -40,6 +40,9 @@ class Secrets(ProxyCase):
                     headers = {**CANARIES, "Proxy-Authorization": auth,
                                "Operation-Id": f"sec-{way}-{path[1:]}"}
                     self.opid.call("POST", base + path, headers, json.dumps({"a": n}), host=base[7:] or "a")
+                    headers = {**headers, "Operation-Id": f"sec-{way}-{path[1:]}-query"}
+                    self.opid.call("POST", f"{base}{path}?a=1&access_token={QUERY}", headers, "{}",
+                                   host=base[7:] or "a")
                     self.opid.call("GET", f"{base}{path}?token={QUERY}", headers, host=base[7:] or "a")
         bad = {**CANARIES, "Proxy-Authorization": f"Bearer {TENANT}"}
         conn = self.connect()

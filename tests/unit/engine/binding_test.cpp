@@ -33,6 +33,24 @@ TEST_CASE("the same bytes under the same rule repeat the recorded request") {
     CHECK(binding.key() == operation.key);
 }
 
+TEST_CASE("credentials in a query are compared, and not recorded") {
+    const ProfilePtr profile = sim_profile(true);
+    const auto with_query = [&](const std::string& query) {
+        GuardedWrite write = first_write(profile);
+        write.intent.query = query;
+        return write;
+    };
+    const GuardedWrite write = with_query("?a=1&API_Key=abc&token=&b=2");
+    const Operation operation = draft_operation(write, IntentLimits{});
+    CHECK(operation.intent.target.ends_with("?a=1&API_Key=***&token=&b=2"));
+    CHECK(operation.digest == Binding(write, IntentLimits{}).digest());
+    CHECK_FALSE(operation.digest == Binding(with_query("?a=1&API_Key=abd&token=&b=2"), IntentLimits{}).digest());
+    const GuardedWrite literal = with_query("?a=1&API_Key=***&token=&b=2");
+    CHECK_FALSE(repeats(operation, literal, Binding(literal, IntentLimits{})));
+    CHECK(veiled(write.intent) == veiled(recorded_intent(operation, write.intent.body)));
+    CHECK(veiled(with_query("").intent) == with_query("").intent);
+}
+
 TEST_CASE("whatever differs in one place does not repeat it") {
     const ProfilePtr profile = sim_profile(true);
     const GuardedWrite write = first_write(profile);

@@ -51,6 +51,11 @@ TEST_CASE("a resend has the recorded payload and the retry's credentials") {
     const GuardedWrite sent = as_recorded(retry, operation, operation.intent.body.bytes);
     CHECK(sent.intent == first.intent);
     CHECK(sent.fields == "Authorization: fresh\r\nContent-Type: application/json\r\n");
+
+    first.intent.query = "?token=old";
+    retry.intent.query = "?token=new";
+    const Operation keyed_in_query = draft_operation(first, IntentLimits{});
+    CHECK(as_recorded(retry, keyed_in_query, first.intent.body).intent.query == "?token=new");
 }
 
 TEST_CASE("a provider without keys gets the client's fields as they came and no key") {
