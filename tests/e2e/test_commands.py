@@ -202,6 +202,13 @@ class Store(CommandCase):
         self.opid.start()
         self.assertEqual(200, self.opid.admin("GET", "/readyz", token="").status)
 
+    def test_a_backup_of_a_running_opid_is_told_in_words(self):
+        self.start()
+        told = self.call("store backup", os.path.join(self.opid.folder, "b")).stdout
+        self.assertRegex(told, r"^backup \d+ holds everything up to sequence \d+")
+        refused = self.call("store backup", "/proc/nowhere", code=1)
+        self.assertRegex(refused.stderr, r"^opid: [A-Z][^{]+\(\d+\)\. ")
+
     def test_a_resolution_that_does_not_exist_is_wrong_usage(self):
         self.call("ops resolve", "op-1", "--as", "bogus", "--reason", "r", code=2)
 

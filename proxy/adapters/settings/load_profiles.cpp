@@ -43,20 +43,29 @@ class Uniqueness {
 public:
     explicit Uniqueness(std::vector<SettingsProblem>& problems) : problems_(problems) {}
 
-    void add(const Profile& profile) {
-        claim(providers_, profile.provider, profile, "provider", "the provider");
-        for (const std::string& host : profile.hosts) claim(hosts_, host, profile, "hosts", "the host");
+    void add(const Profile& profile, const YamlNode& root) {
+        claim(providers_, profile.provider, profile, "provider", "the provider", line_of(root, "provider"));
+        const int hosts = line_of(root, "hosts");
+        for (const std::string& host : profile.hosts) claim(hosts_, host, profile, "hosts", "the host", hosts);
     }
 
 private:
     using Owners = std::unordered_map<std::string, std::string>;
 
-    void claim(Owners& owners, const std::string& name, const Profile& profile, const char* path, const char* what) {
+    static int line_of(const YamlNode& root, std::string_view key) {
+        for (const YamlMember& member : root.members) {
+            if (member.first.text == key) return member.first.line;
+        }
+        return 0;
+    }
+
+    void claim(Owners& owners, const std::string& name, const Profile& profile, const char* path, const char* what,
+               int line) {
         if (name.empty()) return;
         const auto [owner, added] = owners.emplace(name, profile.file);
         if (added) return;
         problems_.push_back(
-            {profile.file, 0, 0, path, fmt::format("{} {} is in {} already", what, name, owner->second), {}});
+            {profile.file, line, 0, path, fmt::format("{} {} is in {} already", what, name, owner->second), {}});
     }
 
     std::vector<SettingsProblem>& problems_;
@@ -76,7 +85,7 @@ LoadedProfiles load_profile_texts(const std::vector<ProfileText>& texts, const S
         if (loaded.problems.size() != before) continue;
         FileReading reading{source.file, folder_of(source.file), sources, loaded.problems};
         Profile profile = read_profile(root, source.text, reading);
-        uniqueness.add(profile);
+        uniqueness.add(profile, root);
         profiles.push_back(std::make_shared<const Profile>(std::move(profile)));
     }
     if (loaded.problems.empty()) loaded.profiles = ProfileSet(std::move(profiles));

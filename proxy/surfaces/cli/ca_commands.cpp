@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/time_text.hpp"
+#include "surfaces/cli/admin_answer.hpp"
 #include "surfaces/cli/cli_output.hpp"
 #include "surfaces/cli/file_text.hpp"
 
@@ -79,11 +80,10 @@ int ca_rotate(CliHost& host, const AdminClient& client, const std::string& data,
         err << "opid: note: no opid answers at " << client.address()
             << "; one that runs there after all keeps the old CA until it is started again\n";
     } else {
+        if (!answer->success()) return tell_refusal(*answer, err);
         boost::system::error_code error;
         json::value body = json::parse(answer->body, error);
-        if (error || !body.is_object() || !answer->success()) {
-            return tell_problem(fmt::format("not rotated: {} {}", answer->status, answer->body), exit_problem, err);
-        }
+        if (error || !body.is_object()) return tell_problem("rotated, but the answer is unreadable", exit_problem, err);
         view = std::move(body.as_object());
     }
     if (json_wanted) {

@@ -6,6 +6,7 @@
 
 #include "core/identity/form_fields.hpp"
 #include "core/identity/json_reader.hpp"
+#include "surfaces/cli/admin_answer.hpp"
 #include "surfaces/cli/cli_host.hpp"
 #include "surfaces/cli/cli_output.hpp"
 
@@ -77,14 +78,6 @@ void print_attempts(std::ostream& out, const json::object& operation) {
 
 }  // namespace
 
-int OpsCommands::told(const AdminAnswer& answer) {
-    const json::object problem = object_from(answer.body);
-    err_ << "opid: " << printable(cell(problem, "title")) << " (" << answer.status << "). "
-         << printable(cell(problem, "detail")) << "\n";
-    if (problem.contains("candidates")) err_ << printable(cell(problem, "candidates")) << "\n";
-    return exit_problem;
-}
-
 std::optional<std::string> OpsCommands::get(const std::string& target, int& exit_code) {
     Result<AdminAnswer> answer = client_.call("GET", target);
     if (!answer) {
@@ -93,7 +86,7 @@ std::optional<std::string> OpsCommands::get(const std::string& target, int& exit
         return std::nullopt;
     }
     if (!answer->success()) {
-        exit_code = told(*answer);
+        exit_code = tell_refusal(*answer, err_);
         return std::nullopt;
     }
     return std::move(answer->body);
@@ -187,7 +180,7 @@ int OpsCommands::watch(const OpsOptions& options) {
         err_ << "opid: " << answer.error().what() << "\n";
         return exit_no_proxy;
     }
-    return answer->success() ? exit_ok : told(*answer);
+    return answer->success() ? exit_ok : tell_refusal(*answer, err_);
 }
 
 int OpsCommands::export_all(const OpsOptions& options) {
@@ -220,7 +213,7 @@ int OpsCommands::post(const OpsOptions& options, const std::string& what, std::s
         err_ << "opid: " << answer.error().what() << "\n";
         return exit_no_proxy;
     }
-    if (!answer->success()) return told(*answer);
+    if (!answer->success()) return tell_refusal(*answer, err_);
     if (options.json) {
         out_ << answer->body << "\n";
     } else {

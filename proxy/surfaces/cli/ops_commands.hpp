@@ -45,7 +45,6 @@ public:
 private:
     std::optional<std::string> get(const std::string& target, int& exit_code);
     int post(const OpsOptions& options, const std::string& what, std::string body);
-    int told(const AdminAnswer& answer);  // a refusal
 
     const AdminClient& client_;
     std::ostream& out_;

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "core/identity/json_reader.hpp"
+#include "surfaces/cli/admin_answer.hpp"
 #include "surfaces/cli/cli_output.hpp"
 
 namespace opid {
@@ -42,11 +43,10 @@ int store_backup(CliHost& host, const AdminClient& client, const std::string& da
     const Result<AdminAnswer> answer = client.call("POST", "/v1/store/backup", body + "}");
     if (!answer) return told(host.backup_store(data, folder), out, err);
     if (answer->success()) {
-        out << printable(answer->body) << "\n";
+        out << printable(member_of(*answer, "result")) << "\n";
         return exit_ok;
     }
-    err << "opid: " << answer->status << " " << printable(answer->body) << "\n";
-    return exit_problem;
+    return tell_refusal(*answer, err);
 }
 
 int store_restore(CliHost& host, const std::string& folder, const std::string& data, bool force, std::ostream& out,

@@ -185,9 +185,9 @@ TEST_CASE("two files about one thing") {
         return to_text(loaded.problems);
     };
     CHECK(problems("provider: a\nhosts: [a.test]", "provider: a\nhosts: [b.test]") ==
-          "b.yaml: provider: the provider a is in a.yaml already\n");
+          "b.yaml:1: provider: the provider a is in a.yaml already\n");
     CHECK(problems("provider: a\nhosts: [a.test]", "provider: b\nhosts: [A.test]") ==
-          "b.yaml: hosts: the host a.test is in a.yaml already\n");
+          "b.yaml:2: hosts: the host a.test is in a.yaml already\n");
     CHECK(problems("provider: a\nhosts: [a.test]", "provider: b\nhosts: [\"a.test:1\"]").empty());
     CHECK(problems("provider: a\nhosts: [a.test]", "provider: b\nhosts: [b.test]\nx: 1") ==
           "b.yaml:3: unknown key 'x'\n");
