@@ -87,6 +87,7 @@ RocksOptions rocks_options(const Settings& settings, const std::string& node, co
     options.directory = settings.data;
     options.node = node;
     options.queue_commits_max = settings.limits.store_queue;
+    options.low_disk_bytes = settings.limits.disk_reserve;
     options.now = [&timers] { return timers.now(); };
     return options;
 }

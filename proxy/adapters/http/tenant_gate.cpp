@@ -32,12 +32,16 @@ std::optional<std::string> TenantGate::identify(const http::FieldList& fields, b
         if (named) return std::string(*named);
         return "default";
     }
-    const auto credential = fields.get("proxy-authorization");
-    if (!credential || credential->size() > credential_chars_max) return std::nullopt;
-    const std::size_t blank = credential->find(' ');
+    const std::vector<std::string_view> lines = fields.values("proxy-authorization");
+    if (lines.empty() || std::any_of(lines.begin(), lines.end(), [&](auto line) { return line != lines.front(); })) {
+        return std::nullopt;  // two different ones name nobody
+    }
+    const std::string_view credential = lines.front();
+    if (credential.size() > credential_chars_max) return std::nullopt;
+    const std::size_t blank = credential.find(' ');
     if (blank == std::string_view::npos) return std::nullopt;
-    const std::string_view scheme = credential->substr(0, blank);
-    const std::string text = std::string(trim_blank(credential->substr(blank)));
+    const std::string_view scheme = credential.substr(0, blank);
+    const std::string text = std::string(trim_blank(credential.substr(blank)));
     if (equal_ignoring_case(scheme, "bearer")) return by_token(text, {}, true);
     if (!equal_ignoring_case(scheme, "basic")) return std::nullopt;
     const auto pair = from_base64(text);

@@ -57,6 +57,7 @@ struct LimitSettings {
     std::uint64_t upstream_idle = 512;            // count of idle connections kept for one origin
     std::uint64_t certificates = 1024;            // count of minted certificates kept
     std::uint64_t store_queue = 4096;             // count of commits that wait
+    std::uint64_t disk_reserve = 512ull << 20;    // free space below which no new write is taken
     std::uint64_t admin_body = 1ull << 20;
     std::uint64_t events = 64;  // count of event-stream clients of the admin API
 };

@@ -6,6 +6,7 @@
 
 #include "adapters/settings/files.hpp"
 #include "adapters/settings/listen_reader.hpp"
+#include "adapters/settings/nearest_word.hpp"
 #include "core/http/address_class.hpp"
 #include "core/http/authority.hpp"
 #include "core/http/fields.hpp"
@@ -169,6 +170,7 @@ private:
             map.count("upstream_idle", l.upstream_idle, 0, 10000);
             map.count("certificates", l.certificates, 1, 1000000);
             map.count("store_queue", l.store_queue, 1, 1000000);
+            map.size("disk_reserve", l.disk_reserve, 0, 1024 * gib);
             map.size("admin_body", l.admin_body, kib, gib);
             map.count("events", l.events, 0, 10000);
             if (l.body_memory < l.memory_body)
@@ -223,7 +225,13 @@ private:
         if (node == nullptr) return;
         out = texts_of(*node, map.path_of(key), reading_, "a list of CIDRs, hosts, private or metadata");
         for (const std::string& text : out) {
-            if (!is_egress_place(text)) {
+            const bool one_word = text.find_first_of(".:/") == std::string::npos;
+            const std::string meant = one_word ? nearest_word(text, {"private", "metadata"}) : std::string();
+            if (!meant.empty() && text != meant) {
+                map.problem(
+                    key, fmt::format("'{}' is no class; did you mean '{}'? A host of that name is written '{}.'", text,
+                                     meant, text));
+            } else if (!is_egress_place(text)) {
                 map.problem(key, fmt::format("'{}' is no CIDR, host pattern, private or metadata", text));
             }
         }

@@ -31,6 +31,10 @@ private:
 };
 
 Error trouble(const std::string& path, int code) {
+    if (code == ENOSPC || code == EDQUOT) {
+        return Error(ErrorKind::unavailable,
+                     fmt::format("{}: the disk is full. Nothing is lost: free some space, then start again", path));
+    }
     return Error(ErrorKind::unavailable, fmt::format("{}: {}", path, std::strerror(code)));
 }
 
@@ -71,6 +75,7 @@ Status write_durably(const std::string& path, std::string_view text, unsigned mo
 }
 
 Result<bool> create_durably(const std::string& path, std::string_view text, unsigned mode) {
+    if (::access(path.c_str(), F_OK) == 0) return false;
     const std::string beside = fmt::format("{}.{}.new", path, ::getpid());
     const Status written = write_beside(beside, text, mode);
     if (!written) return written.error();

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "adapters/system/system_timers.hpp"
 #include "app/settings_mapping.hpp"
 
 using namespace opid;
@@ -25,6 +26,7 @@ TEST_CASE("every bound of the settings reaches its part") {
     s.limits.admin_body = 16;
     s.limits.events = 17;
     s.limits.store_queue = 18;
+    s.limits.disk_reserve = 19;
     s.timeouts.head = Millis{21};
     s.timeouts.idle = Millis{22};
     s.timeouts.body_stall = Millis{23};
@@ -58,6 +60,7 @@ TEST_CASE("every bound of the settings reaches its part") {
     CHECK(plane->timeouts.drain == Millis{24});
     CHECK(plane->via == "other");
     CHECK(plane->threads == 3);
+    CHECK(rocks_options(s, "n", SystemTimers{}).low_disk_bytes == 19);
     CHECK(plane->spool_directory == "/data/spool");
     const EngineLimits engine = engine_limits(s);
     CHECK(engine.kept_response == 13);

@@ -91,6 +91,8 @@ TEST_CASE("tenants are known by their tokens; none are configured: loopback call
     CHECK_FALSE(with("Basic !"));
     CHECK_FALSE(with("Bearer four"));
     CHECK_FALSE(with("Bearer"));
+    CHECK(with("Bearer two\r\nProxy-Authorization: Bearer two") == "a");
+    CHECK_FALSE(with("Bearer two\r\nProxy-Authorization: Bearer three"));
     CHECK_FALSE(gate.identify(plain.head.fields, true));
 }
 

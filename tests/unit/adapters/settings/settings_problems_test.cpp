@@ -80,6 +80,9 @@ TEST_CASE("every mistake in opid.yaml is told with its line and what to write in
          "be asked for\n"},
         {"egress: {deny: [10.0.0.1/8]}",
          "c.yaml:1: egress.deny: '10.0.0.1/8' is no CIDR, host pattern, private or metadata\n"},
+        {"egress: {deny: [privat]}",
+         "c.yaml:1: egress.deny: 'privat' is no class; did you mean 'private'? A host of that name is written "
+         "'privat.'\n"},
         {"egress: {resolve: {a.test: \"127.0.0.1:1\"}}",
          "c.yaml:1: egress.resolve: expected \"name:port\", found 'a.test'\n"},
         {"egress: {resolve: {\"a.test:1\": b.test}}",

@@ -37,6 +37,7 @@ void check_limits(const LimitSettings& l) {
     CHECK(l.upstream_idle == 512);
     CHECK(l.certificates == 1024);
     CHECK(l.store_queue == 4096);
+    CHECK(l.disk_reserve == 536870912);
     CHECK(l.admin_body == 1048576);
     CHECK(l.events == 64);
 }
