@@ -89,6 +89,12 @@ Task<> CallerPass::attempts() {
     std::optional<Instant> until;
     for (;;) {
         const std::string key = provider_key_for(write_, operation_);
+        if (operation_.doubt && !same_key(operation_, key, write_.rule->key.placement())) {
+            co_await review(
+                "the profile has changed its key since the attempt in doubt, so a second send could be one "
+                "more action");
+            co_return;
+        }
         std::string body_storage;
         Result<OutboundRequest> outbound = outbound_request(sent, key, body_storage);
         if (!outbound) {
@@ -149,9 +155,10 @@ Task<std::optional<Problem>> CallerPass::claim(const std::string& key) {
     claimed.owner.epoch = parts_.node.epoch;
     claimed.owner.lease_until = now() + parts_.limits.lease;
     claimed.provider_key = key;
+    if (!key.empty()) claimed.key_carrier = write_.rule->key.placement();
     Event event = std::move(claimed);
     if (!advance(operation_, event, now(), "caller")) {
-        // The profile has changed what key this operation would carry; its first attempt may have used the other.
+        // The state machine has the last word.
         Problem problem = problem_of(operation_, RecoveryPlan{}, now());
         problem.kind = ProblemKind::needs_review;
         co_return problem;

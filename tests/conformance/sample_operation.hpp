@@ -100,6 +100,7 @@ inline Operation full_operation() {
     out.sends = 3;
     out.key_generation = 2;
     out.provider_key = "k3v0";
+    out.key_carrier = "header:Idempotency-Key";
     out.provider_ref = "re_1";
     out.first_sent = at_ms(1'700'000'000'200);
     out.retry_not_before = at_ms(-5);

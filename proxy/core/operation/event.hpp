@@ -14,6 +14,7 @@ struct Claimed {
     std::string attempt_id;
     Owner owner;
     std::string provider_key;
+    std::string key_carrier;
 };
 
 // No request byte was written: nothing can have happened.

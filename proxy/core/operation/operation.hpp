@@ -135,6 +135,7 @@ struct Operation {
     std::uint32_t sends = 0;          // attempts of kind send that reached Stage::head_written or may have
     std::uint32_t key_generation = 0;
     std::string provider_key;                 // of the present generation; empty where the provider has none
+    std::string key_carrier;                  // where that key was put, see KeyRule::placement(); empty: not known
     std::string provider_ref;                 // the provider's name for the effect, where known
     std::optional<Instant> first_sent;        // of the present key generation: its window counts from here
     std::optional<Instant> retry_not_before;  // the provider asked to wait

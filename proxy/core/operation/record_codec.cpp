@@ -129,6 +129,7 @@ Wrong take_progress(Operation& out, const pb::Record& in) {
     out.sends = in.sends();
     out.key_generation = in.key_generation();
     out.provider_key = in.provider_key();
+    out.key_carrier = in.key_carrier();
     out.provider_ref = in.provider_ref();
     if (in.has_first_sent()) out.first_sent = from_unix_ms(in.first_sent());
     if (in.has_retry_not_before()) out.retry_not_before = from_unix_ms(in.retry_not_before());

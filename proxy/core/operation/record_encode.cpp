@@ -102,6 +102,7 @@ public:
         to_.time(29, in.updated);
         for (const HistoryEvent& each : in.history) to_.message(30, [&] { event(each); });
         to_.number(31, in.history_length);
+        to_.bytes(32, in.key_carrier);
     }
 
     void history(const std::vector<HistoryEvent>& events) {

@@ -44,9 +44,9 @@ public:
 
     bool operator()(Claimed& event) {
         if (op_.status != OperationStatus::prepared && op_.status != OperationStatus::unknown) return false;
-        // The key is fixed while an earlier attempt may have used it.
-        if (op_.doubt && op_.provider_key != event.provider_key) return false;
+        if (op_.doubt && !same_key(op_, event.provider_key, event.key_carrier)) return false;
         op_.provider_key = std::move(event.provider_key);
+        op_.key_carrier = std::move(event.key_carrier);
         op_.owner = std::move(event.owner);
         op_.retry_not_before.reset();
         ++op_.sends;
@@ -266,6 +266,7 @@ private:
         if (answer_is_frozen) {
             ++op_.key_generation;
             op_.provider_key.clear();
+            op_.key_carrier.clear();
             op_.first_sent.reset();
         }
     }
@@ -322,6 +323,10 @@ private:
 };
 
 }  // namespace
+
+bool same_key(const Operation& operation, std::string_view key, std::string_view carrier) {
+    return operation.provider_key == key && (operation.key_carrier.empty() || operation.key_carrier == carrier);
+}
 
 bool advance(Operation& operation, Event& event, Instant now, std::string_view actor) {
     return std::visit(Stepper(operation, now, actor), event);

@@ -11,6 +11,10 @@ struct Transition {
     bool allowed = true;  // false: this event may not meet this status; next is the unchanged operation
 };
 
+// Whether a send with this key in this place is one more attempt at what an earlier one may have done, to a provider
+// that honours keys. The key is fixed while an earlier attempt may have used it.
+bool same_key(const Operation& operation, std::string_view key, std::string_view carrier);
+
 // Applies one event. An allowed transition adds one history event and stamps `updated`; the version is
 // left to the store. actor is who caused it: "caller", "opid", or an admin token's name.
 Transition step(Operation operation, Event event, Instant now, std::string_view actor);

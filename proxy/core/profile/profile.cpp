@@ -16,6 +16,11 @@ bool KeyRule::fits(std::string_view caller_key) const {
     return std::all_of(caller_key.begin(), caller_key.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
+std::string KeyRule::placement() const {
+    if (!present()) return {};
+    return to_text(carrier) + (quoted ? " quoted" : "");
+}
+
 std::string KeyRule::wire_key(std::string_view key) const {
     if (!quoted) return std::string(key);
     std::string wire = "\"";

@@ -77,6 +77,7 @@ struct KeyRule {
     bool present() const { return carrier.kind != KeyCarrier::Kind::none; }
     bool fits(std::string_view caller_key) const;      // visible ASCII within the lengths
     std::string wire_key(std::string_view key) const;  // as the carrier takes it
+    std::string placement() const;                     // where and in what form a request carries the key; "": none
 };
 
 // Where an answer names the object: a header's value, or a member of the JSON body.

@@ -213,3 +213,18 @@ TEST_CASE("a profile that learns of keys while an operation is in doubt licenses
     CHECK(second.answer.status == 423);
     CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
 }
+
+TEST_CASE("a key that goes elsewhere now is no key for an operation in doubt") {
+    Scene scene(true, {Fate::error_after});
+    scene.call();
+    Profile moved = *sim_profile(true);
+    SECTION("another carrier") { moved.default_rule.key.carrier = *parse_key_carrier("header:X-Request-Id"); }
+    SECTION("another spelling") { moved.default_rule.key.quoted = true; }
+    const auto profile = std::make_shared<const Profile>(std::move(moved));
+    for (int n = 0; n < 2; ++n) {
+        const GuardedAnswer retry = scene.call(sim_write(profile, "op-1", "{\"n\":1}"));
+        CHECK(retry.answer.status == 423);
+        CHECK(status(retry) == "needs_review");
+    }
+    CHECK(scene.ledger.sends["{\"n\":1}"] == 1);
+}

@@ -47,7 +47,11 @@ std::vector<Case> all_events() {
     Claimed claim;
     claim.attempt_id = "at_2";
     claim.provider_key = "key-1";
+    claim.key_carrier = "header:Idempotency-Key";
     cases.push_back({"claimed", claim});
+    claim.key_carrier = "header:X-Request-Id";
+    cases.push_back({"claimed, the key elsewhere", claim});
+    claim.key_carrier = "header:Idempotency-Key";
     claim.provider_key = "key-other";
     cases.push_back({"claimed, another key", claim});
     cases.push_back({"not_sent", NotSent{}});
@@ -90,6 +94,7 @@ Operation operation_in(OperationStatus status, bool doubt) {
     operation.doubt = doubt;
     operation.sends = status == OperationStatus::prepared || status == OperationStatus::awaiting_approval ? 0 : 1;
     operation.provider_key = "key-1";
+    operation.key_carrier = "header:Idempotency-Key";
     if (operation.sends > 0) {
         Attempt attempt;
         attempt.id = "at_1";
