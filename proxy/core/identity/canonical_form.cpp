@@ -18,12 +18,16 @@ CanonicalBody json_body(std::string_view body, const IntentRules& rules, BodyFor
     return CanonicalBody{form, canonical_json(*document, rules, form)};
 }
 
+void sort_by_name(std::vector<BodyField>& fields) {
+    std::stable_sort(fields.begin(), fields.end(),
+                     [](const BodyField& a, const BodyField& b) { return a.name < b.name; });
+}
+
 CanonicalBody form_body(std::string_view body, const IntentRules& rules) {
     auto fields = form_fields(body);
     if (!fields) return raw(body);
     apply_rules(*fields, rules);
-    std::stable_sort(fields->begin(), fields->end(),
-                     [](const BodyField& a, const BodyField& b) { return a.name < b.name; });
+    sort_by_name(*fields);
     CanonicalBody canonical{BodyForm::form, {}};
     for (const auto& field : *fields) canonical.bytes += encode_form_field(field);
     return canonical;
@@ -33,6 +37,8 @@ CanonicalBody multipart_body(std::string_view media_type, std::string_view body,
     auto parts = multipart_fields(media_type, body);
     if (!parts) return raw(body);
     apply_rules(*parts, rules);
+    // As in a form; clients that build theirs from a map send it in another order each time.
+    if (media_essence(media_type) == "multipart/form-data") sort_by_name(*parts);
     CanonicalBody canonical{BodyForm::multipart, {}};
     for (const auto& part : *parts) canonical.bytes += encode_part(part);
     return canonical;

@@ -21,7 +21,8 @@ struct CanonicalBody {
 // jsonrpc:   as json without the envelope's id and MCP's progress token (also chosen by "jsonrpc": "2.0")
 // graphql:   as json with the document normalised; a null operationName, variables or extensions is absent
 // form:      decoded pairs sorted by name, order kept within a name; "4:name=5:value," or "4:name," without "="
-// multipart: parts in order; each with its header lines (names in lower case, sorted) and its bytes
+// multipart: parts sorted by name as in a form where it is form-data, else in order; each with its header lines (names
+//            in lower case, sorted) and its bytes
 CanonicalBody canonical_body(std::string_view media_type, std::string_view body, const IntentRules& rules);
 
 // The document without insignificant white space, commas, comments and byte order marks; tokens are parted by one

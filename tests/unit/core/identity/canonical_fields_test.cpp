@@ -91,7 +91,17 @@ TEST_CASE("multipart bodies compare by their parts, not by the boundary") {
     CHECK(first != multipart("b", multipart_body("b", {note, other})));
     other.head = "content-type:text/plain \r\nCONTENT-DISPOSITION:  form-data; name=\"file\"; filename=\"report.txt\"";
     CHECK(first == multipart("b", multipart_body("b", {note, other})));
-    CHECK(first != multipart("b", multipart_body("b", {file, note})));
+    CHECK(first == multipart("b", multipart_body("b", {file, note})));
+    PartText second_note = note;
+    second_note.body = "again";
+    CHECK(multipart("b", multipart_body("b", {note, file, second_note})) ==
+          multipart("b", multipart_body("b", {note, second_note, file})));
+    CHECK(multipart("b", multipart_body("b", {note, second_note})) !=
+          multipart("b", multipart_body("b", {second_note, note})));
+    const auto mixed = [](const std::vector<PartText>& parts) {
+        return canonical_body("multipart/mixed; boundary=b", multipart_body("b", parts), {});
+    };
+    CHECK(mixed({note, file}) != mixed({file, note}));
     PartText binary = file;
     binary.body = std::string("\0\r\n--\r\n\xff", 9);
     CHECK(multipart("b", multipart_body("b", {binary})).form == BodyForm::multipart);
