@@ -83,8 +83,10 @@ TEST_CASE("form fields and parts are pointers by name") {
     const char* type = "multipart/form-data; boundary=b";
     CHECK(between(part("n", "1") + part("m", "1") + "--b--", part("n", "2") + part("m", "1") + "--b--", {}, type) ==
           List{"/n"});
-    CHECK(between(part("n", "1") + part("m", "1") + "--b--", part("m", "1") + part("n", "1") + "--b--", {}, type) ==
-          List{"body"});
+    const std::string one = part("n", "1") + part("m", "1") + "--b--";
+    const std::string turned = part("m", "1") + part("n", "1") + "--b--";
+    CHECK(between(one, turned, {}, type).empty());
+    CHECK(between(one, turned, {}, "multipart/mixed; boundary=b") == List{"body"});
 }
 
 TEST_CASE("the list is bounded and shows no values") {
