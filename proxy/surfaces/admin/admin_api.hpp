@@ -118,6 +118,8 @@ private:
     Task<AdminReply> resolve(const Call& call);
     Task<AdminReply> cancel(const Call& call);
     Task<AdminReply> recover(const Call& call);
+    template <typename GivenUp>
+    Task<AdminReply> give_up(const Call& call);
 
     // The one operation that the call names; else `refusal` is what to answer.
     Task<std::optional<Operation>> find_one(const Call& call, AdminReply& refusal);

@@ -153,7 +153,9 @@ Task<AdminReply> AdminApi::approve(const Call& call) {
     co_return reply;
 }
 
-Task<AdminReply> AdminApi::deny(const Call& call) {
+// Denial and cancellation: a reason, and the operation is given up.
+template <typename GivenUp>
+Task<AdminReply> AdminApi::give_up(const Call& call) {
     static constexpr std::array<std::string_view, 1> known{"reason"};
     const Result<AdminFields> fields = AdminFields::parse(call.request.body, known);
     if (!fields) co_return bad_body(fields.error());
@@ -162,28 +164,16 @@ Task<AdminReply> AdminApi::deny(const Call& call) {
     AdminReply refusal;
     const std::optional<Operation> operation = co_await find_one(call, refusal);
     if (!operation) co_return refusal;
-    Denied denied;
-    denied.actor = call.actor;
-    denied.reason = *reason;
-    AdminReply reply = co_await apply(operation->key, std::move(denied), call.actor);
+    GivenUp event;
+    event.actor = call.actor;
+    event.reason = *reason;
+    AdminReply reply = co_await apply(operation->key, std::move(event), call.actor);
     co_return reply;
 }
 
-Task<AdminReply> AdminApi::cancel(const Call& call) {
-    static constexpr std::array<std::string_view, 1> known{"reason"};
-    const Result<AdminFields> fields = AdminFields::parse(call.request.body, known);
-    if (!fields) co_return bad_body(fields.error());
-    const Result<std::string> reason = fields->needed_text("reason", reason_bytes_max);
-    if (!reason) co_return bad_body(reason.error());
-    AdminReply refusal;
-    const std::optional<Operation> operation = co_await find_one(call, refusal);
-    if (!operation) co_return refusal;
-    Cancelled cancelled;
-    cancelled.actor = call.actor;
-    cancelled.reason = *reason;
-    AdminReply reply = co_await apply(operation->key, std::move(cancelled), call.actor);
-    co_return reply;
-}
+Task<AdminReply> AdminApi::deny(const Call& call) { return give_up<Denied>(call); }
+
+Task<AdminReply> AdminApi::cancel(const Call& call) { return give_up<Cancelled>(call); }
 
 Task<AdminReply> AdminApi::resolve(const Call& call) {
     static constexpr std::array<std::string_view, 4> known{"as", "reason", "provider_ref", "response"};
