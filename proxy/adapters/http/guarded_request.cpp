@@ -6,7 +6,7 @@
 
 #include "base/encoding.hpp"
 #include "core/http/hop_by_hop.hpp"
-#include "core/identity/canonical_form.hpp"
+#include "core/identity/body_name.hpp"
 #include "core/identity/content_decoding.hpp"
 #include "core/identity/key_placement.hpp"
 
@@ -32,43 +32,17 @@ bool stays_behind(const http::RequestHead& head, std::string_view name) {
     return head.has_connection_option(name) && !http::is_protected(name);
 }
 
-bool looks_like_an_object(std::string_view body) {
-    const std::size_t first = body.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && body[first] == '{';
-}
-
-// A body that may carry the name is read as what it is, not only as what it is called: a name that the provider would
-// find must not be lost to a wrong Content-Type. One that can't be read is an error, as it may hold a name.
-Result<std::optional<std::string>> name_in_body(const KeyCarrier& carrier, CarrierRequest request) {
-    if (request.body.empty()) return std::optional<std::string>();
-    const std::string essence = media_essence(request.media_type);
-    const bool object = looks_like_an_object(request.body);
-    CarrierRequest as_json = request;
-    as_json.media_type = "application/json";
-    if (is_form_media_type(essence)) {
-        if (object) {
-            Result<std::optional<std::string>> name = read_name(carrier, as_json, {});
-            if (name && *name) return name;
-        }
-        return read_name(carrier, request, {});
-    }
-    if (object || essence.empty() || is_json_media_type(essence)) return read_name(carrier, as_json, {});
-    return std::optional<std::string>();
-}
-
 Result<std::optional<OperationId>> from_text(const IdentitySource& source, const CarrierRequest& request) {
-    KeyCarrier carrier;
     Result<std::optional<std::string>> text{std::optional<std::string>()};
     if (source.kind == IdentitySource::Kind::query) {
+        KeyCarrier carrier;
         carrier.kind = KeyCarrier::Kind::query;
         carrier.name = source.name;
         text = read_name(carrier, request, {});
     } else {
-        carrier.kind = KeyCarrier::Kind::body;
-        auto pointer = JsonPointer::parse(source.name);
+        const auto pointer = JsonPointer::parse(source.name);
         if (!pointer) return pointer.error();
-        carrier.pointer = std::move(*pointer);
-        text = name_in_body(carrier, request);
+        text = name_in_body(*pointer, request);
     }
     if (!text) return text.error();
     if (!*text) return std::optional<OperationId>();

@@ -186,18 +186,30 @@ TEST_CASE("a name in the body is found under any label, and what can't be read i
     }
     CHECK(find(json, "{\"id\":7}") == "7");
     CHECK(find(json, "{\"id\":\"x\",\"id\":\"x\"}") == "refused");
-    CHECK(find(json, "\xef\xbb\xbf{\"id\":\"x\"}") == "refused");
+    CHECK(find(json, "\xef\xbb\xbf{\"id\":\"x\"}") == "x");
+    CHECK(find(text, "\xef\xbb\xbf{\"id\":\"x\"}") == "x");
     CHECK(find(json, "{\"id\":\"x\",}") == "refused");
     CHECK(find(json, "{\"id\":\"\"}") == "refused");
     CHECK(find(json, "{\"id\":true}") == "refused");
     CHECK(find(json, "id=x") == "refused");
-    CHECK(find(text, "{\"id\":\"x\",}") == "refused");
+    CHECK(find(text, "{\"id\":\"x\",\"id\":\"x\"}") == "refused");
+    CHECK(find(text, "{{name}}, hello") == "none");
+    CHECK(find("Content-Type: application/x-ndjson\r\n", "{\"id\":\"x\"}\n{\"id\":\"y\"}\n") == "none");
     CHECK(find(form, "id=x") == "x");
     CHECK(find(form, "a=1") == "none");
     CHECK(find(form, "id=x&id=y") == "refused");
     CHECK(find(form, "id=") == "refused");
     CHECK(find(text, "id=x") == "none");
-    CHECK(find("Content-Type: multipart/form-data; boundary=x\r\n", "--x--") == "none");
+    const std::string parts = "Content-Type: multipart/form-data; boundary=x\r\n";
+    const auto part = [](const std::string& name, const std::string& value) {
+        return "--x\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+    };
+    CHECK(find(parts, part("a", "1") + part("id", "x") + "--x--\r\n") == "x");
+    CHECK(find(parts, part("a", "1") + "--x--\r\n") == "none");
+    CHECK(find(parts, part("id\"; filename=\"id.txt", "x") + "--x--\r\n") == "none");
+    CHECK(find(parts, part("id", "x") + part("id", "y") + "--x--\r\n") == "refused");
+    CHECK(find(parts, part("id", "") + "--x--\r\n") == "refused");
+    CHECK(find(parts, part("id", "x")) == "refused");
 }
 
 TEST_CASE("the content of a body is what its coding hides, or the reason why it can't be seen") {
