@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t coalesce_max = 16 * 1024;  // copied together up to here, gathered beyond
 constexpr Millis watch_every{500};
+constexpr int first_refusal = 400;  // from this status on
 
 bool is_read(std::string_view method) {
     return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE";
@@ -304,6 +305,7 @@ void Relay::cut_answer() {
 
 Task<> Relay::switch_protocols(std::size_t head_bytes) {
     if (pumping_) co_await pumping_->wait_until_empty();
+    given_up_.disarm();
     end_.keep = false;
     http::ResponseForwarding forwarding;
     forwarding.framing = http::Framing::none();
@@ -320,6 +322,12 @@ Task<> Relay::switch_protocols(std::size_t head_bytes) {
 }
 
 Task<> Relay::finish() {
+    // An answer that is no refusal is no reason to keep the rest of the request from the origin.
+    const bool wanted = answer_whole_ && s_.response.status < first_refusal && !stopped();
+    if (wanted && !request_sent() && pumping_) {
+        if (answer_kind_ == BodyKind::until_close) client_.shut_down_write();
+        co_await pumping_->wait_until_empty();
+    }
     co_await stop_pump();
     if (!request_sent()) end_.body_unread = !s_.request_body.done();
     const bool reusable = answer_whole_ && keep_upstream_ > Millis{0} && request_sent() && s_.up.empty();

@@ -208,6 +208,7 @@ Task<> Relay::pump_body() {
 }
 
 Task<> Relay::stop_pump() {
+    given_up_.disarm();
     if (!pumping_ || pumping_->running() == 0) co_return;
     pump_stop_ = true;
     client_.cancel();

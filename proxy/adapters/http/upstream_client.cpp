@@ -12,6 +12,7 @@
 #include "base/encoding.hpp"
 #include "core/http/hop_by_hop.hpp"
 #include "core/http/response_head.hpp"
+#include "core/identity/canonical_form.hpp"
 
 namespace opid {
 
@@ -20,16 +21,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t interim_chars_max = 128;
-
-bool is_event_stream(const http::FieldList& fields) {
-    const std::string_view type = fields.get("content-type").value_or("");
-    return equal_ignoring_case(trim_blank(type.substr(0, type.find(';'))), "text/event-stream");
-}
-
-bool travels(const http::ResponseHead& head, std::string_view name) {
-    if (http::is_hop_by_hop(name) || equal_ignoring_case(name, "trailer")) return false;
-    return !head.has_connection_option(name) || http::is_protected(name);
-}
+constexpr Millis rest_patience{1'000};
 
 }  // namespace
 
@@ -57,6 +49,7 @@ private:
     Task<bool> write();
     Task<> write_rest();
     Task<> end_writing();
+    void patience_for_rest();
     Task<bool> read_head();
     Task<bool> take_head(std::size_t bytes);
     Task<bool> read_body();
@@ -215,17 +208,25 @@ Task<> UpstreamClient::Sending::write_rest() {
         const Io io = write_some();
         if (io.state == Io::State::done) continue;
         if (!io.blocked()) break;
+        patience_for_rest();
         auto waiting = stream_.wait(io.state);
         const std::tuple<boost::system::error_code> waited = co_await std::move(waiting);
         if (std::get<0>(waited)) break;
     }
 }
 
-// An answer that is no refusal is no reason to keep the rest of the request from the provider.
+// An answer that is no refusal is no reason to keep the rest of the request from the provider. But a known outcome has
+// to be recorded soon: a provider that takes nothing for a moment has had what it wants.
+void UpstreamClient::Sending::patience_for_rest() {
+    if (exchange_.answered && !refused_) deadline_.arm(deadlines_, stream_, std::min(rest_patience, time_left()));
+}
+
 Task<> UpstreamClient::Sending::end_writing() {
     if (!writing_) co_return;
     if (exchange_.answered && !refused_) {
-        deadline_.arm(deadlines_, stream_, time_left());
+        if (streaming_) since_ = steady_now();  // each silence was bounded so far, from here on the whole is
+        streaming_ = false;
+        patience_for_rest();
     } else {
         refused_ = true;
         stream_.cancel();
@@ -291,13 +292,13 @@ Task<bool> UpstreamClient::Sending::take_head(std::size_t bytes) {
     response.status = head_.status;
     response.reason = std::string(head_.reason);
     for (const http::Field& field : head_.fields) {
-        if (travels(head_, field.name)) response.fields.emplace_back(field.name, field.value);
+        if (http::is_for_the_client(head_, field.name)) response.fields.emplace_back(field.name, field.value);
     }
     if (head_.reusable) {
         const auto hint = head_.fields.get("keep-alive");
         keep_ = hint ? keep_hint(*hint) : ConnectionPool::idle_limit;
     }
-    const bool events = is_event_stream(head_.fields);
+    const bool events = media_essence(head_.fields.get("content-type").value_or("")) == "text/event-stream";
     body_.start(head_.framing);
     const std::uint64_t length = head_.framing.length;
     in_.consume(bytes);

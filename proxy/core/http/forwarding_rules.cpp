@@ -138,6 +138,11 @@ bool is_protected(std::string_view name) {
     return listed(protected_names, name) || begins_with(name, "x-forwarded-") || begins_with(name, "operation-");
 }
 
+bool is_for_the_client(const ResponseHead& head, std::string_view name) {
+    if (is_hop_by_hop(name) || known_field(name) == KnownField::trailer) return false;
+    return !head.has_connection_option(name) || is_protected(name);
+}
+
 bool may_be_trailer(std::string_view name) {
     return !listed(never_in_trailers, name) && !begins_with(name, "operation-") && !begins_with(name, "proxy-") &&
            !begins_with(name, "x-forwarded-");

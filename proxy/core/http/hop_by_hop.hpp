@@ -17,6 +17,8 @@ bool is_hop_by_hop(std::string_view name);       // never forwarded as received,
 bool is_operation_field(std::string_view name);  // Operation-*, for opid itself and never for an origin
 // Fields that a Connection option can't take away: they carry identity, routing, framing or content meaning.
 bool is_protected(std::string_view name);
+// Whether a field of a response says something beyond this hop.
+bool is_for_the_client(const ResponseHead& head, std::string_view name);
 
 struct RequestForwarding {
     std::string_view target;           // empty: origin form of the head's target

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/encoding.hpp"
+#include "core/identity/canonical_form.hpp"
 #include "core/identity/decimal.hpp"
 #include "core/identity/json_pointer.hpp"
 #include "core/profile/body_reading.hpp"
@@ -92,8 +93,7 @@ public:
 
 private:
     std::string_view text_of(const AnswerView& answer) {
-        const std::string_view type = first_line_of(answer, "content-type");
-        if (!equal_ignoring_case(trim_blank(type.substr(0, type.find(';'))), "text/event-stream")) return answer.body;
+        if (media_essence(first_line_of(answer, "content-type")) != "text/event-stream") return answer.body;
         events_ = last_response_in_events(answer.body);
         return events_;
     }
