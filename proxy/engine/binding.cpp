@@ -15,6 +15,16 @@ std::string_view scope_of(const GuardedWrite& write) {
     return write.native_key ? std::string_view(write.profile->provider) : std::string_view();
 }
 
+std::string_view salt_of(const OperationKey& key) {
+    return {reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size()};
+}
+
+bool same_target(std::string_view recorded, const Intent& intent, const OperationKey& key) {
+    if (has_credentials(intent.query)) return recorded == veiled_target(intent.path + intent.query, salt_of(key));
+    return recorded.size() == intent.path.size() + intent.query.size() && recorded.starts_with(intent.path) &&
+           recorded.ends_with(intent.query);
+}
+
 }  // namespace
 
 OperationKey key_of(const GuardedWrite& write) {
@@ -45,7 +55,7 @@ Operation draft_operation(const GuardedWrite& write, const Binding& binding) {
     RecordedIntent& intent = operation.intent;
     intent.method = write.intent.method;
     intent.scheme_authority = write.intent.scheme_authority;
-    intent.target = veiled_target(write.intent.path + write.intent.query);
+    intent.target = veiled_target(write.intent.path + write.intent.query, salt_of(binding.key()));
     intent.headers.reserve(write.intent.headers.size() + 2);
     intent.headers.insert(intent.headers.end(), write.intent.headers.begin(), write.intent.headers.end());
     intent.headers.emplace_back(media_type_entry, write.intent.media_type);
@@ -77,9 +87,9 @@ Intent recorded_intent(const Operation& operation, std::string_view request_body
     return intent;
 }
 
-Intent veiled(Intent intent) {
+Intent veiled(Intent intent, const OperationKey& key) {
     const std::size_t path = intent.path.size();
-    intent.query = veiled_target(intent.path + intent.query).substr(path);
+    intent.query = veiled_target(intent.path + intent.query, salt_of(key)).substr(path);
     return intent;
 }
 
@@ -92,12 +102,7 @@ bool repeats(const Operation& operation, const GuardedWrite& write, const Bindin
     const Intent& intent = write.intent;
     if (!comparable(operation, write) || operation.rule != write.rule->name) return false;
     if (recorded.method != intent.method || recorded.scheme_authority != intent.scheme_authority) return false;
-    const std::string_view target = recorded.target;
-    if (has_credentials(target)) return false;  // not all of its bytes were kept
-    if (target.size() != intent.path.size() + intent.query.size() || !target.starts_with(intent.path) ||
-        !target.ends_with(intent.query)) {
-        return false;
-    }
+    if (!same_target(recorded.target, intent, operation.key)) return false;
     const std::size_t selected = intent.headers.size();
     if (recorded.headers.size() != selected + 2) return false;
     const auto& [media_name, media_type] = recorded.headers[selected];

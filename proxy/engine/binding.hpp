@@ -39,8 +39,9 @@ inline Operation draft_operation(const GuardedWrite& write, IntentLimits limits)
 // The intent as it was recorded, whole only when the request body is at hand. Credentials in its query are veiled.
 Intent recorded_intent(const Operation& operation, std::string_view request_body);
 
-// `intent` as a record would keep it: without credentials. What is compared with a recorded one has to be, too.
-Intent veiled(Intent intent);
+// `intent` as the record of this key would keep it: without credentials. What is compared with a recorded one has to
+// be, too.
+Intent veiled(Intent intent, const OperationKey& key);
 
 // Whether the profile that made the recorded digest is the one in force now; if not, digests of the two can't be
 // compared and both payloads are canonicalised anew.

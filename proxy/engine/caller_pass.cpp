@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/answer/replay_fields.hpp"
+#include "core/identity/credential_veil.hpp"
 #include "core/identity/differences.hpp"
 #include "core/operation/step.hpp"
 #include "engine/outcome.hpp"
@@ -212,7 +213,8 @@ Task<Result<bool>> CallerPass::same_request(const Operation& operation) {
     const Result<std::string> body = co_await request_body_of(operation);
     if (!body) co_return body.error();
     const Intent original = recorded_intent(operation, *body);
-    const CanonicalDigest now = canonical_digest(veiled(write_.intent), write_.rule->intent, intent_limits());
+    const CanonicalDigest now = canonical_digest(veiled(write_.intent, operation.key), write_.rule->intent,
+                                                 intent_limits());
     co_return canonical_digest(original, write_.rule->intent, intent_limits()) == now;
 }
 
@@ -232,10 +234,12 @@ Task<bool> CallerPass::told_apart(const Operation& operation) {
         co_return true;
     }
     const Intent original = recorded_intent(operation, *body);
-    std::vector<std::string> places = differences(original, veiled(write_.intent), write_.rule->intent,
-                                                  intent_limits());
+    const Intent mine = veiled(write_.intent, operation.key);
+    std::vector<std::string> places = differences(original, mine, write_.rule->intent, intent_limits());
     if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
-    tell_me(mismatch_problem(operation, std::move(places)));
+    const bool only_credentials = places.size() == 1 && original.path + original.query != mine.path + mine.query &&
+                                  same_but_credentials(original.path + original.query, mine.path + mine.query);
+    tell_me(mismatch_problem(operation, std::move(places), only_credentials));
     co_return true;
 }
 

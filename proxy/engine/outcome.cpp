@@ -147,7 +147,7 @@ Problem simple_problem(ProblemKind kind, std::string detail, std::string operati
     return problem;
 }
 
-Problem not_sent_problem(const Operation& operation) {
+Problem not_sent_problem(const Operation& operation, Instant now) {
     const Evidence evidence = operation.attempts.empty() ? Evidence{} : operation.attempts.back().evidence;
     const std::string why = evidence.http_status != 0
                                 ? fmt::format("The provider answered {} and did nothing.", evidence.http_status)
@@ -156,14 +156,19 @@ Problem not_sent_problem(const Operation& operation) {
     Problem problem = simple_problem(ProblemKind::not_sent, fmt::format("{} {}", key_advice(), why), operation.id);
     problem.operation_status = operation.status;
     problem.members.emplace_back("stage", quoted(to_word(evidence.stage)));
+    if (operation.retry_not_before) problem.retry_after = time_until(*operation.retry_not_before, now);
     return problem;
 }
 
-Problem mismatch_problem(const Operation& operation, std::vector<std::string> differences) {
+Problem mismatch_problem(const Operation& operation, std::vector<std::string> differences, bool only_credentials) {
     Problem problem = simple_problem(
         ProblemKind::payload_mismatch,
-        "Do not retry this request under this operation ID: the ID was used for another request. If this is a new "
-        "action, give it a new ID; if it is a retry, send the original payload.",
+        only_credentials
+            ? "Do not retry this request as it is, and do not give it a new operation ID: only values in the query "
+              "that look like credentials differ from the first attempt's. Send the original values, or let an "
+              "operator look at this operation."
+            : "Do not retry this request under this operation ID: the ID was used for another request. If this is a "
+              "new action, give it a new ID; if it is a retry, send the original payload.",
         operation.id);
     problem.operation_status = operation.status;
     if (!operation.attempts.empty()) problem.operation_attempt = operation.attempts.back().id;
@@ -212,6 +217,19 @@ std::string operator_statement(const Operation& operation) {
     return json + "}";
 }
 
+namespace {
+
+Problem needs_review_problem(Problem problem) {
+    problem.kind = ProblemKind::needs_review;
+    problem.detail = fmt::format(
+        "Do not retry, and do not use a new operation ID: the action may have happened already. A person has to look "
+        "at the provider for operation {} and record the outcome (opid ops resolve).",
+        problem.operation_id);
+    return problem;
+}
+
+}  // namespace
+
 Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant now) {
     Problem problem;
     problem.operation_id = operation.id;
@@ -219,6 +237,7 @@ Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant
     switch (operation.status) {
         case OperationStatus::unknown: {
             const LadderMove move = next_move(operation, plan, now, true);
+            if (move.kind == NextStepKind::review) return needs_review_problem(std::move(problem));
             problem.kind = ProblemKind::outcome_unknown;
             problem.detail = fmt::format(
                 "{} The last attempt ended without a clear answer, so the action may have happened; the next retry "
@@ -227,13 +246,7 @@ Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant
             problem.retry_after = time_until(move.not_before, now);
             return problem;
         }
-        case OperationStatus::needs_review:
-            problem.kind = ProblemKind::needs_review;
-            problem.detail = fmt::format(
-                "Do not retry, and do not use a new operation ID: the action may have happened already. A person has "
-                "to look at the provider for operation {} and record the outcome (opid ops resolve).",
-                operation.id);
-            return problem;
+        case OperationStatus::needs_review: return needs_review_problem(std::move(problem));
         case OperationStatus::awaiting_approval:
             problem.kind = ProblemKind::approval_required;
             problem.detail = fmt::format(
@@ -256,7 +269,7 @@ Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant
             problem.title = "This operation failed";
             problem.detail = "Do not retry: an operator recorded that this operation failed without effect.";
             return problem;
-        case OperationStatus::prepared: return not_sent_problem(operation);
+        case OperationStatus::prepared: return not_sent_problem(operation, now);
         case OperationStatus::in_progress:
         case OperationStatus::succeeded: return in_progress_problem(operation);
     }

@@ -35,8 +35,9 @@ Answer live_answer(const Operation& operation, InboundResponse& response, bool n
 // opid's own (not succeeded, nor failed).
 Problem problem_of(const Operation& operation, const RecoveryPlan& plan, Instant now);
 
-Problem not_sent_problem(const Operation& operation);
-Problem mismatch_problem(const Operation& operation, std::vector<std::string> differences);
+Problem not_sent_problem(const Operation& operation, Instant now);
+// only_credentials: nothing else differs, so it may well be the same action, and a new ID would be the wrong advice.
+Problem mismatch_problem(const Operation& operation, std::vector<std::string> differences, bool only_credentials);
 Problem in_progress_problem(const Operation& operation);
 Problem answer_not_kept_problem(const Operation& operation);
 // The body of a success that an operator recorded without an answer of the provider's.

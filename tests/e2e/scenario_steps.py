@@ -88,6 +88,10 @@ class OtherSteps:
     def do_cancel(self, number, step):
         self.admin_step(number, step, "/cancellation", {"reason": step.get("reason", "not wanted any more")})
 
+    def do_approve(self, number, step):
+        digest = self.opid.admin("GET", self.opid.operation_path(step["op"])).json["digest"]
+        self.admin_step(number, step, "/approval", {"digest": digest, "expires_in": "1h"})
+
     def do_recover(self, number, step):
         with self.provider.lock:
             upstream = step.get("upstream")

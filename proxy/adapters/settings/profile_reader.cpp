@@ -11,6 +11,7 @@
 #include "base/sha256.hpp"
 #include "core/http/authority.hpp"
 #include "core/http/fields.hpp"
+#include "core/identity/intent.hpp"
 #include "core/profile/profile_set.hpp"
 
 namespace opid {
@@ -238,7 +239,7 @@ private:
 Profile read_profile(const YamlNode& root, std::string_view text, FileReading& reading) {
     Profile profile;
     profile.file = reading.file;
-    profile.digest = to_hex(sha256(text));
+    profile.digest = to_hex(sha256(std::string(intent_form).append("\n").append(text)));
     MapReader map(root, {}, reading);
     ProfileReader(map, profile).read();
     return profile;

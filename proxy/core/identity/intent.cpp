@@ -131,7 +131,7 @@ std::string canonical_intent(const Intent& intent, const IntentRules& rules, Int
     const CanonicalContent content = canonical_content(intent, rules, limits);
     std::string out;
     out.reserve(content.body.bytes.size() + intent.path.size() + intent.query.size() + 256);
-    out += "opid-intent-1\n";
+    out.append(intent_form).append("\n");
     append_line(out, "method", intent.method);
     append_line(out, "authority", canonical_authority(intent.scheme_authority));
     append_line(out, "path", canonical_path(intent.path, rules));

@@ -40,7 +40,10 @@ std::vector<std::pair<std::string, std::string>> select_headers(
 // The form of the body alone, content codings undone. A coding that can't be undone within the limit: raw.
 CanonicalBody canonical_body_of(const Intent& intent, const IntentRules& rules, IntentLimits limits = {});
 
-// FROZEN, version 1: the line "opid-intent-1", then one line a part, "name LENGTH:bytes", each ended by LF:
+// The name of the canonical form. Digests of another form can't be compared, as little as those of another profile.
+inline constexpr std::string_view intent_form = "opid-intent-1";
+
+// FROZEN, version 1: the line intent_form, then one line a part, "name LENGTH:bytes", each ended by LF:
 // method, authority, path, query, header ("header LENGTH:name LENGTH:value", sorted by name, lines of one name in
 // order), media, coding (empty unless it could not be undone), and the body, named by its form ("json", "raw" …).
 // The length makes every part unambiguous whatever bytes it holds. Scheme and host compare in lower case and without

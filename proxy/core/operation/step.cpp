@@ -325,7 +325,7 @@ private:
 }  // namespace
 
 bool same_key(const Operation& operation, std::string_view key, std::string_view carrier) {
-    return operation.provider_key == key && (operation.key_carrier.empty() || operation.key_carrier == carrier);
+    return operation.provider_key == key && (key.empty() || operation.key_carrier == carrier);
 }
 
 bool advance(Operation& operation, Event& event, Instant now, std::string_view actor) {

@@ -154,7 +154,7 @@ struct Profile {
     std::vector<RequestMatcher> allow;  // empty: everything is allowed
     bool verified = true;               // false: cautious mode
     std::optional<ProfileFacts> facts;
-    std::string digest;  // hex of SHA-256 of the text it was read from
+    std::string digest;  // hex of SHA-256 of intent_form and the text it was read from
     std::string file;    // where it was read from, for messages
 
     // host as in ProfileSet::by_host.

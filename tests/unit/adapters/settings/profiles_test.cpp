@@ -28,7 +28,7 @@ TEST_CASE("provider and hosts are enough") {
     CHECK(p->upstream_authority == "api.p.test");
     CHECK(p->upstream_base_path.empty());
     CHECK(p->verified);
-    CHECK(p->digest == to_hex(sha256(text)));
+    CHECK(p->digest == to_hex(sha256("opid-intent-1\n" + std::string(text))));
     CHECK(p->file == "p.yaml");
     const Rule& rule = p->default_rule;
     CHECK(rule.name == "default");
