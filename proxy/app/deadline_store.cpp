@@ -75,13 +75,13 @@ bool DeadlineStore::is_late(const OperationKey& key) const {
     return late_.contains(key);
 }
 
-Task<Result<Loaded>> DeadlineStore::load_when_settled(OperationKey key) {
+// False: a late commit of this record is still under way when the time is over.
+Task<bool> DeadlineStore::settles(OperationKey key) {
     for (Millis waited{0}; is_late(key); waited += look_again) {
-        if (waited >= limit_) co_return too_late();
+        if (waited >= limit_) co_return false;
         co_await timers_.sleep_for(look_again);
     }
-    Result<Loaded> loaded = co_await inner_.load(key);
-    co_return loaded;
+    co_return true;
 }
 
 void DeadlineStore::ended_late(Executor executor, const Subject& subject, bool succeeded) {
@@ -138,6 +138,18 @@ void DeadlineStore::begin_commit(const Commit& commit, Executor executor, std::s
 Task<Result<std::string>> DeadlineStore::allocate_step(std::string tenant, std::string step_name,
                                                        std::string proposed_id) {
     return within_limit(inner_.allocate_step(std::move(tenant), std::move(step_name), std::move(proposed_id)));
+}
+
+Task<Result<Loaded>> DeadlineStore::load(OperationKey key) {
+    if (late_count_.load(std::memory_order_acquire) != 0) {
+        const bool settled = co_await settles(key);
+        if (!settled) co_return too_late();
+    }
+    std::optional<Result<Loaded>> cached = inner_.load_now(key);
+    if (cached) co_return std::move(*cached);
+    auto loading = within_limit(inner_.load(key));
+    Result<Loaded> loaded = co_await std::move(loading);
+    co_return loaded;
 }
 
 Task<Result<std::string>> DeadlineStore::load_body(OperationKey key, BodyPart part) {

@@ -1,5 +1,5 @@
 #pragma once
-// A store whose commits answer in time. A commit that takes longer is answered as timed out, so nothing is sent on its
+// A store that answers in time, commits and the reads that a caller waits for. A commit that takes longer is answered as timed out, so nothing is sent on its
 // word; it still runs to its end, and what it did counts: an outcome that is recorded late is recorded, and a claim
 // that is recorded late is taken back, since its owner was told that there is none. Until that is settled, readers of
 // this record wait, so that nobody acts on the middle of it.
@@ -26,9 +26,7 @@ public:
     void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override;
     Task<Result<std::string>> allocate_step(std::string tenant, std::string step, std::string proposed_id) override;
 
-    Task<Result<Loaded>> load(OperationKey key) override {
-        return late_count_.load(std::memory_order_acquire) == 0 ? inner_.load(key) : load_when_settled(key);
-    }
+    Task<Result<Loaded>> load(OperationKey key) override;
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override;
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner_.load_history(key); }
     Task<Result<ListPage>> list(ListQuery query) override { return inner_.list(std::move(query)); }
@@ -53,7 +51,7 @@ private:
     Task<T> within_limit(Task<T> work);
     void ended_late(Executor executor, const Subject& subject, bool succeeded);
     Task<> take_back(Subject subject);
-    Task<Result<Loaded>> load_when_settled(OperationKey key);
+    Task<bool> settles(OperationKey key);
     void mark_late(const OperationKey& key);
     void settled(const OperationKey& key);
     bool is_late(const OperationKey& key) const;

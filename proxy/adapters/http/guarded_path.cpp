@@ -149,9 +149,9 @@ std::optional<GuardedPath::End> GuardedPath::check_identity() {
     if (body_read_ && content_) content = *content_;
     Result<RequestIdentity> found = find_identity(*matched_.rule, s_.request.fields, route_.target, content);
     if (!found) {
-        return problem(ProblemKind::operation_id_invalid,
-                       "Nothing was sent, and no attempt to name this operation counted: " + found.error().what() +
-                           ". Send one operation ID of 1 to 255 visible ASCII characters.");
+        return problem(
+            ProblemKind::operation_id_invalid,
+            "Correct the operation ID and send the request again; nothing was sent. " + found.error().what() + ".");
     }
     identity_ = std::move(*found);
     if (identity_.body_undecided && !content_) {

@@ -81,6 +81,8 @@ public:
 
     // The record, with bodies that are kept inside it. Cost does not grow with the number of records.
     virtual Task<Result<Loaded>> load(OperationKey key) = 0;
+    // The same where it needs no waiting; nothing where only load() can tell.
+    virtual std::optional<Result<Loaded>> load_now(const OperationKey&) { return std::nullopt; }
 
     // Durable when it ends in success. conflict: version, epoch or existence did not match, nothing changed.
     // unavailable/overloaded: nothing changed. indeterminate: it may or may not be there. Either a sync failed and the

@@ -46,7 +46,22 @@ public:
             boost::asio::post(executor, [listener] { listener->committed(Error(ErrorKind::unavailable, "full")); });
         };
     }
-    Task<Result<Loaded>> load(OperationKey key) override { return inner.load(key); }
+    Task<Result<Loaded>> load(OperationKey key) override {
+        if (slow) {
+            slow = false;
+            auto initiation = [this](auto handler) {
+                const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+                go_on = [kept] { std::move (*kept)(); };
+            };
+            co_await boost::asio::async_initiate<decltype(use_task), void()>(std::move(initiation), use_task);
+        }
+        Result<Loaded> loaded = co_await inner.load(key);
+        co_return loaded;
+    }
+    std::optional<Result<Loaded>> load_now(const OperationKey&) override {
+        if (slow) return std::nullopt;
+        return Result<Loaded>(Loaded{Absent{}});
+    }
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override { return inner.load_body(key, part); }
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override { return inner.load_history(key); }
     Task<Result<ListPage>> list(ListQuery query) override { return inner.list(std::move(query)); }
@@ -127,6 +142,38 @@ TEST_CASE("a claim that is recorded too late is taken back") {
     CHECK(world.stored(operation.key).status == OperationStatus::prepared);
     CHECK(world.stored(operation.key).version == 2);
     CHECK(world.observer.last == "not_sent");
+}
+
+TEST_CASE("a read that the disk keeps waiting is answered in time") {
+    World world;
+    const Operation operation = test::new_operation("read");
+    world.begin(operation);
+    std::optional<Result<Loaded>> answer;
+    const auto load = [&] {
+        answer.reset();
+        boost::asio::co_spawn(world.context.get_executor(), world.store.load(operation.key),
+                              [&answer](std::exception_ptr, Result<Loaded> loaded) { answer = std::move(loaded); });
+        world.poll();
+    };
+    load();
+    REQUIRE(answer);
+    CHECK(std::holds_alternative<Absent>(**answer));  // what load_now() said
+    world.slow.slow = true;
+    load();
+    CHECK_FALSE(answer);
+    world.timers.run_out();
+    world.poll();
+    REQUIRE(answer);
+    CHECK(answer->error().kind() == ErrorKind::timeout);
+    world.slow.go_on();
+    world.poll();
+    world.slow.slow = true;
+    load();
+    world.slow.go_on();
+    world.poll();
+    REQUIRE(answer);
+    REQUIRE(*answer);
+    CHECK(std::holds_alternative<Operation>(**answer));
 }
 
 TEST_CASE("an outcome that is recorded too late stays recorded") {

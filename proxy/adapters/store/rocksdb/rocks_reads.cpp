@@ -233,8 +233,12 @@ Result<ListPage> RocksStore::Impl::list_by_id(const ListQuery& query, const std:
     return page;
 }
 
+std::optional<Result<Loaded>> RocksStore::load_now(const OperationKey& key) {
+    return impl_->load(key, rocksdb::kBlockCacheTier);
+}
+
 Task<Result<Loaded>> RocksStore::load(OperationKey key) {
-    std::optional<Result<Loaded>> cached = impl_->load(key, rocksdb::kBlockCacheTier);
+    std::optional<Result<Loaded>> cached = load_now(key);
     if (cached) co_return std::move(*cached);
     Impl& impl = *impl_;
     Task<Result<Loaded>> work = offload<Result<Loaded>>(*impl.readers, [&impl, key]() -> Result<Loaded> {

@@ -79,6 +79,7 @@ public:
     RocksStore& operator=(const RocksStore&) = delete;
 
     Task<Result<Loaded>> load(OperationKey key) override;
+    std::optional<Result<Loaded>> load_now(const OperationKey& key) override;
     void begin_commit(const Commit& commit, Executor executor, std::shared_ptr<CommitListener> listener) override;
     Task<Result<std::string>> load_body(OperationKey key, BodyPart part) override;
     Task<Result<std::vector<HistoryEvent>>> load_history(OperationKey key) override;
