@@ -24,8 +24,20 @@ private:
     InFlightTable::SlotPtr slot_;
 };
 
+// Says what an operator may do instead.
 std::string not_allowed_text(const Event& event, OperationStatus status) {
-    return std::string(to_word(event)) + " may not meet an operation that is " + std::string(to_word(status));
+    const std::string is = "the operation is " + std::string(to_word(status));
+    if (std::holds_alternative<Resolved>(event)) {
+        return is + "; only one in doubt (unknown or needs_review) can be resolved";
+    }
+    if (std::holds_alternative<Cancelled>(event)) {
+        return is + "; only one that is prepared or awaiting_approval can be cancelled, one in doubt is resolved";
+    }
+    if (std::holds_alternative<Approved>(event)) return is + "; only one that is awaiting_approval can be approved";
+    if (std::holds_alternative<Denied>(event)) {
+        return is + "; only one that is awaiting_approval, or approved and not sent yet, can be denied";
+    }
+    return is + ", so it can't be " + std::string(to_word(event));
 }
 
 }  // namespace

@@ -151,7 +151,8 @@ TEST_CASE("an operator's word ends a review, and the history says who and why") 
         CHECK(scene.effects() == 1);
         const Result<Operation> again = resolve(scene, Resolution::failed);
         REQUIRE_FALSE(again);
-        CHECK(again.error().what() == "resolved may not meet an operation that is succeeded");
+        CHECK(again.error().what() ==
+              "the operation is succeeded; only one in doubt (unknown or needs_review) can be resolved");
     }
     SECTION("cancelled: nobody may run it") {
         Scene scene(false, {Fate::lost_after});
