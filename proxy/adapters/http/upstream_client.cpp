@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t interim_chars_max = 128;
-constexpr Millis rest_patience{1'000};
+constexpr Millis rest_patience{5'000};  // with a provider that has answered and takes nothing more
 
 }  // namespace
 
@@ -216,7 +216,7 @@ Task<> UpstreamClient::Sending::write_rest() {
 }
 
 // An answer that is no refusal is no reason to keep the rest of the request from the provider. But a known outcome has
-// to be recorded soon: a provider that takes nothing for a moment has had what it wants.
+// to be recorded soon: a provider that takes nothing more has had what it wants.
 void UpstreamClient::Sending::patience_for_rest() {
     if (exchange_.answered && !refused_) deadline_.arm(deadlines_, stream_, std::min(rest_patience, time_left()));
 }
