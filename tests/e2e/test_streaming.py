@@ -166,6 +166,16 @@ class Streams(ProxyCase):
         conn.send(f"POST {FORWARD}/x HTTP/1.1\r\nHost: plain.test\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
         self.assertEqual((401, b"who"), (lambda r: (r.status, r.body))(conn.response()))
 
+    def test_after_a_final_answer_no_body_is_waited_for(self):
+        asked = threading.Event()
+        self.handle(lambda ex: (ex.reply(200, {}, "kept"), asked.wait(20)))
+        conn = self.connect()
+        conn.send(f"POST {FORWARD}/x HTTP/1.1\r\nHost: plain.test\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+        r = conn.response()
+        self.assertEqual((200, b"kept", True), (r.status, r.body, r.closes))
+        self.assertTrue(conn.at_end())
+        asked.set()
+
     def test_silent_provider_does_not_block_the_upload(self):
         self.handle(lambda ex: ex.reply(200, {}, ex.read_body()))
         conn = self.connect()

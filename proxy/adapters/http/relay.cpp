@@ -324,7 +324,8 @@ Task<> Relay::switch_protocols(std::size_t head_bytes) {
 Task<> Relay::finish() {
     // An answer that is no refusal is no reason to keep the rest of the request from the origin.
     const bool wanted = answer_whole_ && s_.response.status < first_refusal && !stopped();
-    if (wanted && !request_sent() && pumping_) {
+    const bool coming = !expects_ || continued_ || s_.request_body.taken() > 0;  // a final answer takes a 100's place
+    if (wanted && coming && !request_sent() && pumping_) {
         if (answer_kind_ == BodyKind::until_close) client_.shut_down_write();
         co_await pumping_->wait_until_empty();
     }
