@@ -1,8 +1,8 @@
 #pragma once
-// A store that answers in time, commits and the reads that a caller waits for. A commit that takes longer is answered as timed out, so nothing is sent on its
-// word; it still runs to its end, and what it did counts: an outcome that is recorded late is recorded, and a claim
-// that is recorded late is taken back, since its owner was told that there is none. Until that is settled, readers of
-// this record wait, so that nobody acts on the middle of it.
+// A store that answers in time, commits and the reads that a caller waits for. A commit that takes longer is answered
+// as timed out, so nothing is sent on its word; it still runs to its end, and what it did counts: an outcome that is
+// recorded late is recorded, and a claim that is recorded late is taken back, since its owner was told that there is
+// none. Until that is settled, readers of this record wait, so that nobody acts on the middle of it.
 #include <atomic>
 #include <memory>
 #include <mutex>
