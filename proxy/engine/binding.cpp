@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/identity/credential_veil.hpp"
+#include "core/identity/target_form.hpp"
 
 namespace opid {
 namespace {
@@ -91,6 +92,11 @@ Intent veiled(Intent intent, const OperationKey& key) {
     const std::size_t path = intent.path.size();
     intent.query = veiled_target(intent.path + intent.query, salt_of(key)).substr(path);
     return intent;
+}
+
+bool differ_in_credentials_alone(const Intent& a, const Intent& b) {
+    return canonical_authority(a.scheme_authority) == canonical_authority(b.scheme_authority) && a.path == b.path &&
+           a.query != b.query && same_but_credentials(a.query, b.query);
 }
 
 bool comparable(const Operation& operation, const GuardedWrite& write) {

@@ -43,6 +43,9 @@ Intent recorded_intent(const Operation& operation, std::string_view request_body
 // be, too.
 Intent veiled(Intent intent, const OperationKey& key);
 
+// Whether the targets differ, and only in what is veiled.
+bool differ_in_credentials_alone(const Intent& a, const Intent& b);
+
 // Whether the profile that made the recorded digest is the one in force now; if not, digests of the two can't be
 // compared and both payloads are canonicalised anew.
 bool comparable(const Operation& operation, const GuardedWrite& write);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/answer/replay_fields.hpp"
-#include "core/identity/credential_veil.hpp"
 #include "core/identity/differences.hpp"
 #include "core/operation/step.hpp"
 #include "engine/outcome.hpp"
@@ -237,8 +236,9 @@ Task<bool> CallerPass::told_apart(const Operation& operation) {
     const Intent mine = veiled(write_.intent, operation.key);
     std::vector<std::string> places = differences(original, mine, write_.rule->intent, intent_limits());
     if (places.empty()) places.emplace_back("target");  // the same address under another provider's name
-    const bool only_credentials = places.size() == 1 && original.path + original.query != mine.path + mine.query &&
-                                  same_but_credentials(original.path + original.query, mine.path + mine.query);
+    const bool only_credentials = operation.provider == write_.profile->provider &&
+                                  places == std::vector<std::string>{"target"} &&
+                                  differ_in_credentials_alone(original, mine);
     tell_me(mismatch_problem(operation, std::move(places), only_credentials));
     co_return true;
 }

@@ -53,6 +53,13 @@ TEST_CASE("credentials in a query are compared, and not recorded") {
     CHECK_FALSE(operation.digest == Binding(other, IntentLimits{}).digest());
     CHECK_FALSE(repeats(operation, other, Binding(other, IntentLimits{})));
     CHECK_FALSE(veiled(other.intent, operation.key) == recorded_intent(operation, write.intent.body));
+    CHECK(differ_in_credentials_alone(veiled(other.intent, operation.key),
+                                      recorded_intent(operation, write.intent.body)));
+    CHECK_FALSE(differ_in_credentials_alone(write.intent, write.intent));
+    CHECK_FALSE(differ_in_credentials_alone(write.intent, with_query("?a=2&API_Key=abd&token=&b=2").intent));
+    Intent elsewhere = other.intent;
+    elsewhere.scheme_authority += ".test";
+    CHECK_FALSE(differ_in_credentials_alone(write.intent, elsewhere));
     const GuardedWrite literal = with_query(target.substr(target.find('?')));
     CHECK_FALSE(repeats(operation, literal, Binding(literal, IntentLimits{})));
     CHECK_FALSE(veiled(literal.intent, operation.key) == recorded_intent(operation, write.intent.body));
